@@ -1,0 +1,64 @@
+# How a module is built: every *.cc of its folder into one object library, every *_test.cc into one test program.
+
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+if(LONGTAIL_TESTS)
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+  enable_testing()
+endif()
+
+add_library(longtail_flags INTERFACE)
+target_include_directories(longtail_flags INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_options(longtail_flags INTERFACE -Wall -Wextra $<$<BOOL:${LONGTAIL_WERROR}>:-Werror>)
+# GCC 12 warns of overlaps inside std::string that cannot happen (its bug 105651).
+target_compile_options(longtail_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+# The same source must give the same bits with every compiler: no fused multiply-add that the source does not ask for.
+target_compile_options(longtail_flags INTERFACE -ffp-contract=off)
+if(LONGTAIL_SANITIZE)
+  target_compile_options(longtail_flags INTERFACE
+    -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  target_link_options(longtail_flags INTERFACE -fsanitize=address,undefined)
+endif()
+if(LONGTAIL_FUZZ)
+  target_compile_options(longtail_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+# longtail_module(NAME [DEPENDS module...] [LIBS target...]): objects in longtail_NAME, tests in test_NAME.
+function(longtail_module name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LIBS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_(test|fuzz)\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  add_library(longtail_${name} STATIC ${sources})
+  target_link_libraries(longtail_${name} PUBLIC longtail_flags fmt::fmt Threads::Threads ${ARG_LIBS})
+  foreach(dependency ${ARG_DEPENDS})
+    target_link_libraries(longtail_${name} PUBLIC longtail_${dependency})
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY LONGTAIL_LIBRARIES longtail_${name})
+  if(LONGTAIL_TESTS AND tests)
+    add_executable(test_${name} ${tests})
+    target_link_libraries(test_${name} PRIVATE longtail_${name} GTest::gtest GTest::gmock GTest::gtest_main)
+    target_compile_definitions(test_${name} PRIVATE LONGTAIL_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+  endif()
+endfunction()
+
+# longtail_fuzzer(NAME SOURCE MODULE): a libFuzzer program.
+function(longtail_fuzzer name source module)
+  if(LONGTAIL_FUZZ)
+    add_executable(${name} ${source})
+    target_link_libraries(${name} PRIVATE longtail_${module})
+    target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  endif()
+endfunction()
+
+# The target `longtail`: every module but the command line, in one static library.
+function(longtail_library)
+  get_property(modules GLOBAL PROPERTY LONGTAIL_LIBRARIES)
+  list(TRANSFORM modules REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+  add_library(longtail STATIC ${objects})
+  target_link_libraries(longtail PUBLIC ${modules})
+endfunction()

@@ -1,0 +1,34 @@
+// Errors are sentences: what was wrong, where, and what to do. The command line prints them and turns the type into
+// an exit code: Error 1, UsageError 2, Interrupted 130.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace longtail::base {
+
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
+class Interrupted : public Error {
+ public:
+  using Error::Error;
+};
+
+// Throws E with a formatted sentence: fail("{}: {} bytes, expected {}", path, got, want).
+template <class E = Error, class... Args>
+[[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) {
+  throw E(fmt::format(format, std::forward<Args>(args)...));
+}
+
+}  // namespace longtail::base

@@ -1,0 +1,112 @@
+#include "longtail/base/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "longtail/base/error.h"
+
+namespace longtail::base {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
+
+template <class Container>
+Container read_whole(const fs::path& path, std::uint64_t limit) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat info {};
+  if (file.get() < 0 || ::fstat(file.get(), &info) != 0) {
+    fail("cannot read {}: {}", path.string(), std::strerror(errno));
+  }
+  if (!S_ISREG(info.st_mode)) fail("cannot read {}: it is not a regular file", path.string());
+  const auto size = static_cast<std::uint64_t>(info.st_size);
+  if (size > limit) fail("{} has {} bytes, more than the {} expected at most", path.string(), size, limit);
+  Container content;
+  content.resize(size);
+  std::uint64_t done = 0;
+  while (done < size) {
+    const ssize_t got = ::read(file.get(), reinterpret_cast<char*>(content.data()) + done, size - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("cannot read {}: {}", path.string(), std::strerror(errno));
+    if (got == 0) fail("{} became shorter while it was read", path.string());
+    done += static_cast<std::uint64_t>(got);
+  }
+  return content;
+}
+
+void write_all(int fd, std::string_view text, const fs::path& path) {
+  while (!text.empty()) {
+    const ssize_t put = ::write(fd, text.data(), text.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) {
+      fail("cannot write {}: {}{}", path.string(), std::strerror(errno),
+           errno == ENOSPC ? "; free some space and start again, nothing is lost" : "");
+    }
+    text.remove_prefix(static_cast<std::size_t>(put));
+  }
+}
+
+void sync_folder(const fs::path& folder) {
+  const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.get() >= 0) ::fsync(fd.get());
+}
+
+}  // namespace
+
+std::string read_text(const fs::path& path, std::uint64_t limit) { return read_whole<std::string>(path, limit); }
+
+std::vector<std::uint8_t> read_bytes(const fs::path& path, std::uint64_t limit) {
+  return read_whole<std::vector<std::uint8_t>>(path, limit);
+}
+
+void write_atomically(const fs::path& path, std::string_view text) {
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  std::string temporary = (folder / (path.filename().string() + ".XXXXXX.tmp")).string();
+  Descriptor file(::mkostemps(temporary.data(), 4, O_CLOEXEC));
+  if (file.get() < 0) fail("cannot write {}: {}", path.string(), std::strerror(errno));
+  try {
+    write_all(file.get(), text, path);
+    ::fchmod(file.get(), 0644);
+    if (::fsync(file.get()) != 0 || ::close(file.release()) != 0) {
+      fail("cannot write {}: {}", path.string(), std::strerror(errno));
+    }
+    if (::rename(temporary.c_str(), path.c_str()) != 0) {
+      fail("cannot write {}: {}", path.string(), std::strerror(errno));
+    }
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  sync_folder(folder);
+}
+
+void write_atomically(const fs::path& path, std::span<const std::byte> bytes) {
+  write_atomically(path, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
+void make_folder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) fail("cannot create the folder {}: {}", path.string(), error.message());
+}
+
+}  // namespace longtail::base

@@ -1,0 +1,26 @@
+// Files that are written whole or not at all, and read with an error that names them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace longtail::base {
+
+// The whole file, or an Error naming it. Refuses more than `limit` bytes.
+std::string read_text(const std::filesystem::path& path, std::uint64_t limit = std::uint64_t{1} << 32);
+std::vector<std::uint8_t> read_bytes(const std::filesystem::path& path, std::uint64_t limit = std::uint64_t{1} << 34);
+
+// Writes under a temporary name in the same folder, syncs, renames. After any failure (a full disk included) the old
+// file is as it was and no temporary file is left.
+void write_atomically(const std::filesystem::path& path, std::string_view text);
+void write_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
+
+// Creates the folder and its parents; an Error says why it cannot be.
+void make_folder(const std::filesystem::path& path);
+
+}  // namespace longtail::base

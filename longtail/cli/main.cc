@@ -1,0 +1,52 @@
+// The program: finds the subcommand, turns errors into sentences and exit codes (0 done, 1 failed, 2 wrong usage,
+// 130 interrupted and resumable).
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "longtail/base/error.h"
+#include "longtail/cli/commands.h"
+
+namespace {
+
+int run(int argc, char** argv) {
+  CLI::App app(
+      "longtail: which mini-batch sampling strategy should I train with, and how sure can I be?\n"
+      "Builds long-tailed subsets, trains the same network under each strategy, and writes the tables of a paper.");
+  app.name("longtail");
+  app.set_version_flag("--version", LONGTAIL_VERSION);
+  app.require_subcommand(1);
+  app.footer("`longtail COMMAND --help` explains a command. Exit codes: 0 done, 1 failed, 2 wrong usage,\n"
+             "130 interrupted (start again with the same command to go on).");
+  using namespace longtail::cli;
+  // Keep in the order of a person's first day.
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? 0 : 2;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const longtail::base::Interrupted& error) {
+    std::fprintf(stderr, "longtail: %s\n", error.what());
+    return 130;
+  } catch (const longtail::base::UsageError& error) {
+    std::fprintf(stderr, "longtail: %s\n", error.what());
+    return 2;
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "longtail: not enough memory; close other programs or use a smaller batch\n");
+    return 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "longtail: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,36 @@
+// Head, medium and tail: a named way of cutting the classes by their number of training images.
+//   paper: head n > 100, medium 20 < n <= 100, tail n <= 20      field: head n > 100, medium 20 <= n <= 100, tail n < 20
+//   "A,B": head n > A, medium B < n <= A, tail n <= B
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace longtail::data {
+
+enum class Group { kHead = 0, kMedium = 1, kTail = 2 };
+inline constexpr std::array<std::string_view, 3> kGroupNames = {"head", "medium", "tail"};
+
+class Groups {
+ public:
+  // An Error says what a definition looks like.
+  static Groups parse(std::string_view text);
+
+  Group of(std::int64_t count) const;
+  // The group of each class.
+  std::vector<Group> of(std::span<const std::int64_t> counts) const;
+  // Number of classes in head, medium, tail.
+  std::array<int, 3> sizes(std::span<const std::int64_t> counts) const;
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+  std::int64_t head_above_ = 100;   // head: n > head_above_
+  std::int64_t tail_up_to_ = 20;    // tail: n <= tail_up_to_
+};
+
+}  // namespace longtail::data

@@ -1,0 +1,65 @@
+// The narrow waist between training and arithmetic: gradient of a batch, prediction of a batch. Two engines stand
+// behind it, `onednn` (fp32, the reference) and `amx` (bf16 tiles); nothing outside nn knows which one runs.
+//
+// Parameters, gradients and batch-norm statistics are flat fp32 arrays in the order of parameter_layout(spec).
+// Results are bit-identical on any number of threads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "longtail/base/threads.h"
+#include "longtail/data/layout.h"
+#include "longtail/nn/loss.h"
+#include "longtail/nn/resnet.h"
+
+namespace longtail::nn {
+
+// Images in the layout the engine asked for, one after the other.
+struct Batch {
+  const void* images = nullptr;
+  std::span<const std::int32_t> labels;  // may be empty for prediction
+  int size = 0;
+};
+
+struct StepResult {
+  double loss = 0;    // mean over the batch
+  int correct = 0;    // images whose largest logit is at the label (the first largest on a tie)
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual std::string_view name() const = 0;
+  virtual const ResNetSpec& spec() const = 0;
+  virtual data::PixelLayout input_layout() const = 0;
+
+  // Training mode: batch norm by the statistics of the batch, whose moving averages in `buffers` are updated
+  // (momentum 0.1, unbiased variance). `gradient` is overwritten by the gradient of the mean loss.
+  virtual StepResult gradient(std::span<const float> parameters, std::span<float> buffers, const Batch& batch,
+                              const Loss& loss, std::span<float> gradient) = 0;
+
+  // Evaluation mode: batch norm by the running statistics. Writes size x classes logits.
+  virtual void predict(std::span<const float> parameters, std::span<const float> buffers, const Batch& batch,
+                       std::span<float> logits) = 0;
+
+  // Evaluation-mode gradient of every single image, one after the other in the order of the batch:
+  // sink(i, gradient of image i's loss). For the analysis of gradients. The sink runs on the calling thread.
+  using ImageSink = std::function<void(int image, std::span<const float> gradient)>;
+  virtual void image_gradients(std::span<const float> parameters, std::span<const float> buffers, const Batch& batch,
+                               const Loss& loss, const ImageSink& sink) = 0;
+};
+
+// kind: "auto", "amx" or "onednn". `auto` takes the fastest that this CPU has; an engine that cannot run here is an
+// Error that says why. Batches may have any size from 1 to max_batch. The pool must outlive the engine.
+std::unique_ptr<Engine> make_engine(std::string_view kind, const ResNetSpec& spec, int max_batch,
+                                    base::ThreadPool& pool);
+
+// What `auto` means on this machine: "amx" or "onednn".
+std::string resolve_engine(std::string_view kind);
+
+}  // namespace longtail::nn

@@ -1,0 +1,21 @@
+// SGD with (Nesterov) momentum, weight decay on every parameter and clipping by the global norm, over flat arrays,
+// exactly as PyTorch's clip_grad_norm_ followed by optim.SGD.
+#pragma once
+
+#include <span>
+
+namespace longtail::nn {
+
+struct SgdConfig {
+  double lr = 0.1;
+  double momentum = 0.9;
+  double weight_decay = 2e-4;
+  bool nesterov = true;
+  double clip = 5.0;  // 0: no clipping
+};
+
+// One step; returns the norm of the gradient before clipping. The momentum starts as zeros.
+double sgd_step(const SgdConfig& config, std::span<float> gradient, std::span<float> momentum,
+                std::span<float> parameters);
+
+}  // namespace longtail::nn

@@ -1,0 +1,80 @@
+// The run log: the only thing that leaves training. The paper's own JSON keys and per-epoch lists, plus a schema
+// version, the result at the last epoch and a fingerprint. A group without classes is null in the file and NaN here.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+namespace longtail::train {
+
+inline constexpr int kLogSchema = 1;
+
+// The accuracies at one epoch, in percent. NaN where a group is empty.
+struct EpochResult {
+  double overall = 0;
+  double head = 0;
+  double medium = 0;
+  double tail = 0;
+  double loss = 0;
+};
+
+// The full result at a chosen epoch (best or last).
+struct FullResult {
+  int epoch = 0;  // counted from 0
+  EpochResult accuracy;
+  std::vector<double> per_class;            // accuracy of each class in percent
+  double macro_f1 = 0;                      // percent
+  double balanced = 0;                      // mean per-class accuracy, percent
+  double ece = 0;                           // expected calibration error, 15 bins, percent
+  double head_ece = 0, medium_ece = 0, tail_ece = 0;
+  std::vector<std::vector<int>> confusion;  // [true][predicted]
+};
+
+// What makes two runs comparable, and the same run the same.
+struct Fingerprint {
+  std::string data;      // SHA-256 of the data set
+  std::string subset;    // SHA-256 of the subset's indices
+  std::string init;      // SHA-256 of the initial parameters
+  std::string augment;   // SHA-256 of the augmentation of the first positions
+  std::string protocol;  // SHA-256 of the resolved configuration
+  std::string engine;    // "amx" or "onednn"
+  std::string version;   // of this program
+};
+
+struct RunLog {
+  int schema = kLogSchema;  // 0: a log without a schema, as the paper published them
+  std::string dataset;
+  std::string strategy;
+  double rho = 0;           // "imbalance_ratio"
+  std::int64_t seed = 0;
+  std::string groups = "paper";
+  std::vector<int> group_sizes;              // classes in head, medium, tail
+  std::vector<std::int64_t> class_counts;
+  std::vector<std::string> class_names;
+  std::map<std::string, std::string> config;  // every parameter of the run as canonical text
+  std::string selected_on = "test";           // "test" or "validation": what chose the best epoch
+
+  std::vector<double> train_loss, train_acc, test_acc, test_loss, head_acc, medium_acc, tail_acc, lr_history;
+
+  int best_epoch = 0;  // counted from 0, the first maximum
+  FullResult best;
+  FullResult last;
+  Fingerprint fingerprint;
+  double seconds_training = 0, seconds_evaluation = 0;
+  bool finished = false;
+
+  int epochs() const { return static_cast<int>(test_acc.size()); }
+};
+
+nlohmann::json to_json(const RunLog& log);
+// Reads ours and the paper's; an Error names the key that is missing or wrong.
+RunLog from_json(const nlohmann::json& json);
+
+void write_log(const std::filesystem::path& path, const RunLog& log);
+RunLog read_log(const std::filesystem::path& path);
+
+}  // namespace longtail::train
