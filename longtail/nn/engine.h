@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "longtail/base/threads.h"
 #include "longtail/data/layout.h"
@@ -52,6 +53,17 @@ class Engine {
   using ImageSink = std::function<void(int image, std::span<const float> gradient)>;
   virtual void image_gradients(std::span<const float> parameters, std::span<const float> buffers, const Batch& batch,
                                const Loss& loss, const ImageSink& sink) = 0;
+
+  // Evaluation-mode gradient of the mean loss of a batch; the running statistics stay as they are. It is the mean of
+  // image_gradients, which is what this does where an engine has no faster way.
+  virtual void frozen_gradient(std::span<const float> parameters, std::span<const float> buffers, const Batch& batch,
+                               const Loss& loss, std::span<float> gradient) {
+    std::vector<double> sum(gradient.size());
+    image_gradients(parameters, buffers, batch, loss, [&sum](int, std::span<const float> image) {
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += image[i];
+    });
+    for (std::size_t i = 0; i < sum.size(); ++i) gradient[i] = static_cast<float>(sum[i] / batch.size);
+  }
 };
 
 // kind: "auto", "amx" or "onednn". `auto` takes the fastest that this CPU has; an engine that cannot run here is an
