@@ -58,8 +58,10 @@ void write_all(int fd, std::string_view text, const fs::path& path) {
     const ssize_t put = ::write(fd, text.data(), text.size());
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) {
-      fail("cannot write {}: {}{}", path.string(), std::strerror(errno),
-           errno == ENOSPC ? "; free some space and start again, nothing is lost" : "");
+      fail<StorageError>("cannot write {}: {}{}", path.string(), std::strerror(errno),
+                         errno == ENOSPC || errno == EDQUOT || errno == EFBIG
+                             ? "; free some space and start again, nothing is lost"
+                             : "");
     }
     text.remove_prefix(static_cast<std::size_t>(put));
   }
@@ -72,7 +74,9 @@ void sync_folder(const fs::path& folder) {
 
 }  // namespace
 
-std::string read_text(const fs::path& path, std::uint64_t limit) { return read_whole<std::string>(path, limit); }
+std::string read_text(const fs::path& path, std::uint64_t limit) {
+  return read_whole<std::string>(path, limit);
+}
 
 std::vector<std::uint8_t> read_bytes(const fs::path& path, std::uint64_t limit) {
   return read_whole<std::vector<std::uint8_t>>(path, limit);
@@ -82,15 +86,15 @@ void write_atomically(const fs::path& path, std::string_view text) {
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   std::string temporary = (folder / (path.filename().string() + ".XXXXXX.tmp")).string();
   Descriptor file(::mkostemps(temporary.data(), 4, O_CLOEXEC));
-  if (file.get() < 0) fail("cannot write {}: {}", path.string(), std::strerror(errno));
+  if (file.get() < 0) fail<StorageError>("cannot write {}: {}", path.string(), std::strerror(errno));
   try {
     write_all(file.get(), text, path);
     ::fchmod(file.get(), 0644);
     if (::fsync(file.get()) != 0 || ::close(file.release()) != 0) {
-      fail("cannot write {}: {}", path.string(), std::strerror(errno));
+      fail<StorageError>("cannot write {}: {}", path.string(), std::strerror(errno));
     }
     if (::rename(temporary.c_str(), path.c_str()) != 0) {
-      fail("cannot write {}: {}", path.string(), std::strerror(errno));
+      fail<StorageError>("cannot write {}: {}", path.string(), std::strerror(errno));
     }
   } catch (...) {
     ::unlink(temporary.c_str());
@@ -106,7 +110,7 @@ void write_atomically(const fs::path& path, std::span<const std::byte> bytes) {
 void make_folder(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
-  if (error) fail("cannot create the folder {}: {}", path.string(), error.message());
+  if (error) fail<StorageError>("cannot create the folder {}: {}", path.string(), error.message());
 }
 
 }  // namespace longtail::base

@@ -16,7 +16,7 @@ std::string read_text(const std::filesystem::path& path, std::uint64_t limit = s
 std::vector<std::uint8_t> read_bytes(const std::filesystem::path& path, std::uint64_t limit = std::uint64_t{1} << 34);
 
 // Writes under a temporary name in the same folder, syncs, renames. After any failure (a full disk included) the old
-// file is as it was and no temporary file is left.
+// file is as it was and no temporary file is left; the failure is a StorageError.
 void write_atomically(const std::filesystem::path& path, std::string_view text);
 void write_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 

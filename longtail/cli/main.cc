@@ -2,6 +2,7 @@
 // 130 interrupted and resumable).
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -34,6 +35,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is then an error that can be told, like a full disk
   try {
     return run(argc, argv);
   } catch (const longtail::base::Interrupted& error) {
