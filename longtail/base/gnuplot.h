@@ -1,0 +1,48 @@
+// Figures for print, drawn by gnuplot. The caller writes the plot; terminal, size, fonts, grid and colours
+// are here, so that every figure of the program looks alike. The ending of the file (.pdf, .svg or .png)
+// chooses the format.
+//
+//   Figure figure;
+//   figure.block("u", "0 0.046\n99 0.0005\n");
+//   figure.script("plot $u with lines lc rgb '" + std::string(strategy_colour("uniform")) + "' title
+//   'uniform'"); figure.write("weights.pdf");
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace longtail::base {
+
+// Okabe and Ito's colours, distinguishable with any kind of colour vision: black, orange, sky blue, bluish
+// green, yellow, blue, vermilion, reddish purple.
+inline constexpr std::array<std::string_view, 8> kOkabeIto = {"#000000", "#E69F00", "#56B4E9", "#009E73",
+                                                              "#F0E442", "#0072B2", "#D55E00", "#CC79A7"};
+
+// The colour that a strategy keeps in every figure: uniform blue, class_balanced vermilion, square_root
+// green, progressive purple; others share the remaining ones by their name. Parameters after a colon do not
+// count.
+std::string_view strategy_colour(std::string_view strategy);
+
+// True if gnuplot can be started.
+bool has_gnuplot();
+
+class Figure {
+ public:
+  explicit Figure(double width_cm = 12, double height_cm = 8);
+
+  // Adds a data block, `$name` in the script: lines of numbers separated by spaces.
+  void block(std::string_view name, std::string_view rows);
+  // Adds gnuplot commands.
+  void script(std::string_view commands);
+  // Runs gnuplot; the file is written whole or not at all. An Error repeats what gnuplot complained about.
+  void write(const std::filesystem::path& path) const;
+
+ private:
+  double width_cm_;
+  double height_cm_;
+  std::string body_;
+};
+
+}  // namespace longtail::base
