@@ -81,6 +81,9 @@ class ParamTable {
 
   explicit ParamTable(std::string section = "") : section_(std::move(section)) {}
 
+  // The section of the parameters added from here on.
+  void section(std::string name) { section_ = std::move(name); }
+
   template <class T>
   Entry& add(std::string name, T Config::*member, std::string help) {
     Entry entry;

@@ -1,5 +1,5 @@
-// Everything a run is defined by. Each parameter is described once, in params(); flags, study files, run identity and
-// documentation come from there.
+// Everything a run is defined by. Each parameter is described once, in run_params(); flags, study files, run
+// identity and documentation come from there.
 #pragma once
 
 #include <cstdint>
@@ -36,18 +36,28 @@ struct RunConfig {
   double clip = 5.0;
   std::string schedule = "multistep";  // multistep, cosine, constant
   int warmup_epochs = 5;
-  std::vector<int> milestones = {160, 180};
+  std::vector<int> milestones;  // empty: 80% and 90% of the epochs, 160 and 180 of the paper's 200
   double lr_decay = 0.01;
-  std::vector<int> keep_epochs;  // checkpoints kept for the gradient probe
 
-  // incidental: where and how, never what
-  std::string data_dir;
-  int threads = 0;  // 0: all CPUs
+  // section run: where and how, never what
+  std::vector<int> keep_epochs;  // checkpoints kept for the gradient probe
+  std::string data;              // folder of the data set's files
+  int threads = 0;               // 0: all CPUs
 };
 
 const base::ParamTable<RunConfig>& run_params();
 
-// Refuses combinations that cannot be: a batch larger than an epoch, milestones beyond the end, ...
+// Refuses combinations that cannot be: milestones beyond the end, a kept epoch that never comes, ...
 void check(const RunConfig& config);
+
+// The configuration with every "it depends" decided: engine `auto` becomes this machine's, the strategy is in
+// its canonical text, empty milestones are filled in. Checks first.
+RunConfig resolved(const RunConfig& config);
+
+// The canonical text of a run: a line `key=value` for every identity parameter of resolved(config), sorted by
+// key.
+std::string config_identity(const RunConfig& config);
+// SHA-256 of it: equal for equal runs, whatever the folder, the threads or the order of flags.
+std::string config_hash(const RunConfig& config);
 
 }  // namespace longtail::train

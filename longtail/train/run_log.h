@@ -1,5 +1,6 @@
-// The run log: the only thing that leaves training. The paper's own JSON keys and per-epoch lists, plus a schema
-// version, the result at the last epoch and a fingerprint. A group without classes is null in the file and NaN here.
+// The run log: the only thing that leaves training. The paper's own JSON keys and per-epoch lists, plus a
+// schema version, the result at the last epoch and a fingerprint. A group without classes is null in the file
+// and NaN here.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +27,10 @@ struct EpochResult {
 struct FullResult {
   int epoch = 0;  // counted from 0
   EpochResult accuracy;
-  std::vector<double> per_class;            // accuracy of each class in percent
-  double macro_f1 = 0;                      // percent
-  double balanced = 0;                      // mean per-class accuracy, percent
-  double ece = 0;                           // expected calibration error, 15 bins, percent
+  std::vector<double> per_class;  // accuracy of each class in percent
+  double macro_f1 = 0;            // percent, like the rest; NaN if a published log does not say
+  double balanced = 0;            // mean per-class accuracy, percent
+  double ece = 0;                 // expected calibration error, 15 bins, percent
   double head_ece = 0, medium_ece = 0, tail_ece = 0;
   std::vector<std::vector<int>> confusion;  // [true][predicted]
 };
@@ -49,22 +50,26 @@ struct RunLog {
   int schema = kLogSchema;  // 0: a log without a schema, as the paper published them
   std::string dataset;
   std::string strategy;
-  double rho = 0;           // "imbalance_ratio"
+  double rho = 0;  // "imbalance_ratio"
   std::int64_t seed = 0;
   std::string groups = "paper";
-  std::vector<int> group_sizes;              // classes in head, medium, tail
+  std::vector<int> group_sizes;  // classes in head, medium, tail
   std::vector<std::int64_t> class_counts;
   std::vector<std::string> class_names;
   std::map<std::string, std::string> config;  // every parameter of the run as canonical text
   std::string selected_on = "test";           // "test" or "validation": what chose the best epoch
+  std::vector<std::int64_t> held_out;         // images of each class held out for validation; empty: none
 
+  // One entry an epoch; accuracies in percent. val_acc only if images are held out.
   std::vector<double> train_loss, train_acc, test_acc, test_loss, head_acc, medium_acc, tail_acc, lr_history;
+  std::vector<double> val_acc;
 
   int best_epoch = 0;  // counted from 0, the first maximum
   FullResult best;
   FullResult last;
   Fingerprint fingerprint;
-  double seconds_training = 0, seconds_evaluation = 0;
+  double seconds_training = 0,
+         seconds_evaluation = 0;  // in timings.json beside the log: no two runs have the same
   bool finished = false;
 
   int epochs() const { return static_cast<int>(test_acc.size()); }
@@ -74,7 +79,13 @@ nlohmann::json to_json(const RunLog& log);
 // Reads ours and the paper's; an Error names the key that is missing or wrong.
 RunLog from_json(const nlohmann::json& json);
 
+// The text of log.json: a line a key. The same results give the same bytes; timings are not in it.
+std::string log_text(const RunLog& log);
+
+// Writes log.json and, beside it, timings.json.
 void write_log(const std::filesystem::path& path, const RunLog& log);
+// Reads a log and, if there is one beside it, its timings. Refuses lists of different lengths, counts below
+// 0, accuracies outside 0 to 100.
 RunLog read_log(const std::filesystem::path& path);
 
 }  // namespace longtail::train

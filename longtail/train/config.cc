@@ -1,0 +1,181 @@
+#include "longtail/train/config.h"
+
+#include <algorithm>
+#include <map>
+
+#include "longtail/base/hash.h"
+#include "longtail/nn/engine.h"
+#include "longtail/sampling/strategy.h"
+
+namespace longtail::train {
+namespace {
+
+using Table = base::ParamTable<RunConfig>;
+
+void add_data_params(Table& table) {
+  table.section("data");
+  table.add("dataset", &RunConfig::dataset, "The data set; `longtail data list` shows them.");
+  table.include(&RunConfig::subset, data::subset_params());
+  table
+      .add("augment", &RunConfig::augment,
+           "Random crop by 4 and horizontal flip of training images, or none.")
+      .one_of({"crop_flip", "none"});
+  table
+      .add("val_fraction", &RunConfig::val_fraction,
+           "Part of each class of the training subset that is held out; the best epoch is then chosen on it "
+           "instead "
+           "of on the test set.")
+      .between(0, 0.9);
+}
+
+void add_model_params(Table& table) {
+  table.section("model");
+  table.add("model", &RunConfig::model, "The network.")
+      .one_of({"resnet20", "resnet32", "resnet44", "resnet56", "resnet110"});
+  table
+      .add("shortcut", &RunConfig::shortcut,
+           "Where the shape changes: a 1x1 convolution (the paper's) or padding with zeros.")
+      .one_of({"projection", "pad"});
+  table
+      .add("engine", &RunConfig::engine,
+           "What does the arithmetic: amx (bf16 tiles), onednn (fp32) or the fastest this CPU has.")
+      .one_of({"auto", "amx", "onednn"});
+}
+
+void add_train_params(Table& table) {
+  table.section("train");
+  table
+      .add("strategy", &RunConfig::strategy, "The sampling strategy; `longtail sample --help` explains them.")
+      .check("name or name:key=value", [](const std::string& text) { sampling::make_strategy(text); });
+  table
+      .add("seed", &RunConfig::seed,
+           "Seed of the subset, the initial weights, the sampling and the augmentation.")
+      .between(0, 4294967295.0);
+  table.add("loss", &RunConfig::loss, "The loss.");
+  table
+      .add("epochs", &RunConfig::epochs,
+           "Passes over the training subset, each of as many draws as it has images.")
+      .at_least(1);
+  table.add("batch_size", &RunConfig::batch_size, "Images in a step; an incomplete last batch is dropped.")
+      .between(1, 65536);
+  table.add("lr", &RunConfig::lr, "Base learning rate.").above(0);
+  table.add("momentum", &RunConfig::momentum, "Momentum of SGD.").between(0, 1);
+  table.add("nesterov", &RunConfig::nesterov, "Nesterov's form of momentum.");
+  table.add("weight_decay", &RunConfig::weight_decay, "L2 penalty on every parameter.").at_least(0);
+  table
+      .add("clip", &RunConfig::clip,
+           "Largest 2-norm of the gradient; a longer one is shortened. 0: no clipping.")
+      .at_least(0);
+  table
+      .add("schedule", &RunConfig::schedule,
+           "Learning rate after the warm-up: multiplied by lr_decay at each milestone, a half cosine down to "
+           "0, or "
+           "constant.")
+      .one_of({"multistep", "cosine", "constant"});
+  table
+      .add("warmup_epochs", &RunConfig::warmup_epochs,
+           "Epochs of linear warm-up: epoch t, counted from 0, has lr (t + 1) / warmup_epochs.")
+      .at_least(0);
+  table
+      .add("milestones", &RunConfig::milestones,
+           "Epochs, counted from 0, at which the learning rate is multiplied by lr_decay. Empty: 80% and 90% "
+           "of the "
+           "epochs, which is 160,180 of 200.")
+      .at_least(1);
+  table.add("lr_decay", &RunConfig::lr_decay, "Factor of the learning rate at each milestone.").above(0);
+}
+
+void add_run_params(Table& table) {
+  table.section("run");
+  table
+      .add("keep_epochs", &RunConfig::keep_epochs,
+           "Keep the checkpoint after this many epochs, for `longtail probe`; 0 is the initial network.")
+      .at_least(0)
+      .incidental();
+  table
+      .add("data", &RunConfig::data,
+           "Folder with the files of the data set. Empty: the cache of `longtail data`.")
+      .incidental();
+  table.add("threads", &RunConfig::threads, "Threads; 0 is all CPUs. Results do not depend on it.")
+      .between(0, 1024)
+      .incidental();
+}
+
+Table make_table() {
+  Table table;
+  add_data_params(table);
+  add_model_params(table);
+  add_train_params(table);
+  add_run_params(table);
+  return table;
+}
+
+}  // namespace
+
+const Table& run_params() {
+  static const Table table = make_table();
+  return table;
+}
+
+void check(const RunConfig& config) {
+  for (const auto& entry : run_params().entries()) {
+    for (const auto& test : entry.checks) test(config);
+  }
+  if (config.schedule == "multistep") {
+    for (const int milestone : config.milestones) {
+      if (milestone >= config.epochs) {
+        base::fail<base::UsageError>(
+            "`milestones` has {}, but the last of {} epochs is {} (counted from 0); leave milestones empty "
+            "for 80% and "
+            "90% of the epochs, or use `schedule` constant",
+            milestone, config.epochs, config.epochs - 1);
+      }
+    }
+  }
+  for (const int epoch : config.keep_epochs) {
+    if (epoch > config.epochs) {
+      base::fail<base::UsageError>("`keep_epochs` has {}, but the run has only {} epochs", epoch,
+                                   config.epochs);
+    }
+  }
+  if (config.nesterov && config.momentum == 0) {
+    base::fail<base::UsageError>(
+        "`nesterov` needs a momentum above 0; set `nesterov` to false or `momentum` to 0.9");
+  }
+}
+
+RunConfig resolved(const RunConfig& config) {
+  check(config);
+  RunConfig result = config;
+  result.engine = nn::resolve_engine(config.engine);
+  result.strategy = sampling::canonical_strategy(config.strategy);
+  if (result.schedule != "multistep") {
+    result.milestones.clear();
+  } else if (result.milestones.empty()) {
+    result.milestones = {static_cast<int>(config.epochs * std::int64_t{4} / 5),
+                         static_cast<int>(config.epochs * std::int64_t{9} / 10)};
+  }
+  std::sort(result.milestones.begin(), result.milestones.end());
+  // 80% and 90% of a handful of epochs may be the same one.
+  if (config.milestones.empty()) {
+    result.milestones.erase(std::unique(result.milestones.begin(), result.milestones.end()),
+                            result.milestones.end());
+    std::erase(result.milestones, 0);
+  }
+  return result;
+}
+
+std::string config_identity(const RunConfig& config) {
+  const RunConfig decided = resolved(config);
+  std::map<std::string, std::string> lines;
+  for (const auto& entry : run_params().entries()) {
+    if (entry.info.identity) lines[entry.info.name] = entry.get(decided);
+  }
+  std::string text;
+  for (const auto& [name, value] : lines) text += name + "=" + value + "\n";
+  return text;
+}
+
+std::string config_hash(const RunConfig& config) { return base::sha256(config_identity(config)); }
+
+}  // namespace longtail::train

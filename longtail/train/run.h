@@ -1,0 +1,64 @@
+// A training run from beginning to end: the paper's protocol, a checkpoint after every epoch, the log at the
+// end.
+//
+//   RunOptions options;
+//   options.folder = "runs/uniform-42";
+//   RunLog log = run_training(config, options);
+//
+// The folder then holds
+//   log.json      the results; the same bytes on any number of threads, interrupted or not
+//   timings.json  how long it took
+//   state.ckpt    the network after the last epoch done and at the best epoch, momentum, the log so far
+//   kept/N.ckpt   the network after N epochs, for every N of keep_epochs; 0 is the initial network
+// Starting again with the same configuration goes on where it stopped; a finished run returns its log at
+// once.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "longtail/data/dataset.h"
+#include "longtail/train/config.h"
+#include "longtail/train/run_log.h"
+
+namespace longtail::train {
+
+// How far a run is. Given after every step; after an epoch's evaluation with `epoch_done` and the result.
+struct Progress {
+  int epoch = 0;  // counted from 0
+  int epochs = 0;
+  int step = 0;  // steps done in this epoch
+  int steps = 0;
+  double lr = 0;
+  double train_loss = 0;  // mean over the epoch so far
+  double train_acc = 0;   // percent
+  bool epoch_done = false;
+  EpochResult result;            // of the epoch, if it is done; else of the one before
+  bool best = false;             // the epoch is the best so far
+  double images_per_second = 0;  // training, of this epoch
+  double seconds_left = 0;       // of the whole run, as far as can be told
+};
+
+struct RunOptions {
+  std::filesystem::path folder;
+  // A data set already in memory, shared between runs of one process; null: run_training loads it.
+  std::shared_ptr<const data::Dataset> dataset;
+  std::function<void(const Progress&)> on_progress;  // called on the thread that called run_training
+  // Asked after every step; true ends the run with base::Interrupted. What the last checkpoint has is kept.
+  std::function<bool()> should_stop;
+  // Remarks in a sentence each: the engine chosen, going on after an interruption, a run that was already
+  // finished.
+  std::function<void(const std::string&)> on_note;
+};
+
+// Throws base::Interrupted if stopped, base::Error if the loss is not finite (epoch, step and last good
+// checkpoint named), if the folder holds another configuration (the parameter named) or is in use, if a
+// checkpoint is damaged.
+RunLog run_training(const RunConfig& config, const RunOptions& options);
+
+// The data set of a configuration, from its folder `data`.
+std::shared_ptr<const data::Dataset> load_run_dataset(const RunConfig& config);
+
+}  // namespace longtail::train

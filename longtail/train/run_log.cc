@@ -1,0 +1,390 @@
+#include "longtail/train/run_log.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "longtail/base/error.h"
+#include "longtail/base/file.h"
+#include "longtail/base/params.h"
+#include "longtail/data/groups.h"
+
+namespace longtail::train {
+namespace {
+
+using base::fail;
+using nlohmann::json;
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr std::uint64_t kLargestLog = std::uint64_t{1} << 28;
+
+// ---- reading single values; every Error names the key ----
+
+const json& need(const json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end()) fail("the key `{}` is missing", key);
+  return *found;
+}
+
+double number(const json& value, const char* key) {
+  if (value.is_null()) return kUnknown;
+  if (!value.is_number()) fail("the key `{}` is {}, not a number", key, value.type_name());
+  return value.get<double>();
+}
+
+std::int64_t integer(const json& value, const char* key) {
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  const double real = value.is_number() ? value.get<double>() : kUnknown;
+  if (!(std::abs(real) < 9e15) || real != std::floor(real)) fail("the key `{}` is not a whole number", key);
+  return static_cast<std::int64_t>(real);
+}
+
+std::string text(const json& value, const char* key) {
+  if (!value.is_string()) fail("the key `{}` is {}, not text", key, value.type_name());
+  return value.get<std::string>();
+}
+
+// The elements of a list, or of an object {"0": ..., "1": ...} as Python writes a dict by class.
+std::vector<json> elements(const json& value, const char* key) {
+  if (value.is_array()) return value.get<std::vector<json>>();
+  if (!value.is_object()) fail("the key `{}` is {}, not a list", key, value.type_name());
+  std::vector<json> list;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const auto found = value.find(std::to_string(i));
+    if (found == value.end()) fail("the key `{}` has no entry {}", key, i);
+    list.push_back(*found);
+  }
+  return list;
+}
+
+std::vector<double> numbers(const json& value, const char* key) {
+  std::vector<double> list;
+  for (const json& element : elements(value, key)) list.push_back(number(element, key));
+  return list;
+}
+
+std::vector<std::int64_t> counts(const json& value, const char* key) {
+  std::vector<std::int64_t> list;
+  for (const json& element : elements(value, key)) {
+    list.push_back(integer(element, key));
+    if (list.back() < 0) fail("the key `{}` has the negative count {}", key, list.back());
+  }
+  return list;
+}
+
+std::vector<std::string> texts(const json& value, const char* key) {
+  std::vector<std::string> list;
+  for (const json& element : elements(value, key)) list.push_back(text(element, key));
+  return list;
+}
+
+// ---- configuration: canonical text here, natural types in the file ----
+
+json config_value(const std::string& value, std::string_view type) {
+  if (type == "integer") return base::parse_integer(value).value_or(0);
+  if (type == "real") return base::parse_real(value).value_or(0);
+  if (type == "switch") return value == "true";
+  if (type != "integers") return value;
+  std::vector<int> list;
+  base::detail::parse("", value, list);
+  return list;
+}
+
+std::string config_text(const json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float()) return base::detail::print(value.get<double>());
+  if (!value.is_array()) return value.dump();
+  std::vector<std::string> parts;
+  for (const json& element : value) parts.push_back(config_text(element));
+  return base::join(parts, ",");
+}
+
+// Text that reads back as itself keeps its natural type; "true" and numbers do, everything else is text.
+std::string_view type_of(const std::string& value) {
+  if (value == "true" || value == "false") return "switch";
+  const auto whole = base::parse_integer(value);
+  if (whole && base::detail::print(*whole) == value) return "integer";
+  const auto real = base::parse_real(value);
+  if (real && std::isfinite(*real) && base::detail::print(*real) == value) return "real";
+  return "text";
+}
+
+json config_json(const std::map<std::string, std::string>& config) {
+  json object = json::object();
+  for (const auto& [key, value] : config) {
+    const bool list = key == "milestones";
+    object[key] = config_value(value, list ? "integers" : type_of(value));
+  }
+  return object;
+}
+
+// ---- results ----
+
+json result_json(const FullResult& result) {
+  return {{"epoch", result.epoch},
+          {"overall_acc", result.accuracy.overall},
+          {"head_acc", result.accuracy.head},
+          {"medium_acc", result.accuracy.medium},
+          {"tail_acc", result.accuracy.tail},
+          {"loss", result.accuracy.loss},
+          {"per_class_acc", result.per_class},
+          {"macro_f1", result.macro_f1},
+          {"balanced_acc", result.balanced},
+          {"ece", result.ece},
+          {"head_ece", result.head_ece},
+          {"medium_ece", result.medium_ece},
+          {"tail_ece", result.tail_ece},
+          {"confusion", result.confusion}};
+}
+
+FullResult read_result(const json& object, const char* key) {
+  if (!object.is_object()) fail("the key `{}` is {}, not an object", key, object.type_name());
+  const auto read = [&](const char* name) { return number(need(object, name), name); };
+  FullResult result;
+  result.epoch = static_cast<int>(integer(need(object, "epoch"), "epoch"));
+  result.accuracy = {read("overall_acc"), read("head_acc"), read("medium_acc"), read("tail_acc"),
+                     read("loss")};
+  result.per_class = numbers(need(object, "per_class_acc"), "per_class_acc");
+  result.macro_f1 = read("macro_f1");
+  result.balanced = read("balanced_acc");
+  result.ece = read("ece");
+  result.head_ece = read("head_ece");
+  result.medium_ece = read("medium_ece");
+  result.tail_ece = read("tail_ece");
+  for (const json& row : elements(need(object, "confusion"), "confusion")) {
+    const std::vector<std::int64_t> wide = counts(row, "confusion");
+    result.confusion.emplace_back(wide.begin(), wide.end());
+  }
+  return result;
+}
+
+Fingerprint read_fingerprint(const json& object) {
+  if (!object.is_object()) fail("the key `fingerprint` is {}, not an object", object.type_name());
+  const auto read = [&](const char* name) { return text(need(object, name), name); };
+  return {read("data"),     read("subset"), read("init"),   read("augment"),
+          read("protocol"), read("engine"), read("version")};
+}
+
+// ---- the two dialects ----
+
+// Names of the per-epoch lists, in both dialects.
+struct EpochList {
+  const char* key;
+  std::vector<double> RunLog::*list;
+  bool accuracy;
+};
+constexpr std::array<EpochList, 8> kLists = {{{"train_loss", &RunLog::train_loss, false},
+                                              {"train_acc", &RunLog::train_acc, true},
+                                              {"test_acc", &RunLog::test_acc, true},
+                                              {"test_loss", &RunLog::test_loss, false},
+                                              {"head_acc", &RunLog::head_acc, true},
+                                              {"medium_acc", &RunLog::medium_acc, true},
+                                              {"tail_acc", &RunLog::tail_acc, true},
+                                              {"lr_history", &RunLog::lr_history, false}}};
+
+EpochResult at_epoch(const RunLog& log, int epoch) {
+  const auto e = static_cast<std::size_t>(epoch);
+  return {log.test_acc[e], log.head_acc[e], log.medium_acc[e], log.tail_acc[e], log.test_loss[e]};
+}
+
+FullResult unknown_result(const RunLog& log, int epoch) {
+  FullResult result;
+  result.epoch = epoch;
+  result.accuracy = at_epoch(log, epoch);
+  result.macro_f1 = result.balanced = result.ece = kUnknown;
+  result.head_ece = result.medium_ece = result.tail_ece = kUnknown;
+  return result;
+}
+
+// The paper writes 0.0 for a group without classes; a zero that means "nothing" must not be averaged.
+void erase_empty_groups(RunLog& log) {
+  const auto sizes = data::Groups::parse(log.groups).sizes(log.class_counts);
+  log.group_sizes.assign(sizes.begin(), sizes.end());
+  const std::array<std::vector<double> RunLog::*, 3> lists = {&RunLog::head_acc, &RunLog::medium_acc,
+                                                              &RunLog::tail_acc};
+  for (std::size_t g = 0; g < lists.size(); ++g) {
+    if (sizes[g] == 0) std::fill((log.*lists[g]).begin(), (log.*lists[g]).end(), kUnknown);
+  }
+}
+
+void read_published(const json& object, RunLog& log) {
+  const auto dataset = log.config.find("dataset");
+  log.dataset = dataset == log.config.end() ? "cifar100" : dataset->second;
+  erase_empty_groups(log);
+  log.best_epoch =
+      static_cast<int>(std::max_element(log.test_acc.begin(), log.test_acc.end()) - log.test_acc.begin());
+  log.best = unknown_result(log, log.best_epoch);
+  log.last = unknown_result(log, log.epochs() - 1);
+  const auto final_value = [&](const char* key, double& value) {
+    if (!std::isnan(value)) value = number(need(object, key), key);
+  };
+  final_value("final_overall_acc", log.best.accuracy.overall);
+  final_value("final_head_acc", log.best.accuracy.head);
+  final_value("final_medium_acc", log.best.accuracy.medium);
+  final_value("final_tail_acc", log.best.accuracy.tail);
+  log.best.per_class = numbers(need(object, "final_per_class_acc"), "final_per_class_acc");
+  double sum = 0;
+  for (const double accuracy : log.best.per_class) sum += accuracy;
+  log.best.balanced = sum / static_cast<double>(log.best.per_class.size());
+  log.finished = true;
+}
+
+void read_ours(const json& object, RunLog& log) {
+  if (log.schema > kLogSchema) {
+    fail("the log has schema {}, this program knows {}; use a newer longtail", log.schema, kLogSchema);
+  }
+  log.dataset = text(need(object, "dataset"), "dataset");
+  log.groups = text(need(object, "groups"), "groups");
+  for (const std::int64_t size : counts(need(object, "group_sizes"), "group_sizes")) {
+    log.group_sizes.push_back(static_cast<int>(size));
+  }
+  if (log.group_sizes.size() != 3)
+    fail("the key `group_sizes` has {} entries, not 3", log.group_sizes.size());
+  log.class_names = texts(need(object, "class_names"), "class_names");
+  log.selected_on = text(need(object, "selected_on"), "selected_on");
+  if (object.contains("held_out")) log.held_out = counts(object["held_out"], "held_out");
+  if (object.contains("val_acc")) log.val_acc = numbers(object["val_acc"], "val_acc");
+  log.best_epoch = static_cast<int>(integer(need(object, "best_epoch"), "best_epoch"));
+  log.best = read_result(need(object, "best"), "best");
+  log.last = read_result(need(object, "last"), "last");
+  log.fingerprint = read_fingerprint(need(object, "fingerprint"));
+  const json& finished = need(object, "finished");
+  if (!finished.is_boolean()) fail("the key `finished` is {}, not true or false", finished.type_name());
+  log.finished = finished.get<bool>();
+}
+
+void check_accuracies(const std::vector<double>& list, const char* key) {
+  for (const double value : list) {
+    if (value < 0 || value > 100) fail("the key `{}` has {}, which is no percentage", key, value);
+  }
+}
+
+void check_log(const RunLog& log) {
+  if (log.class_counts.empty()) fail("the key `class_counts` is empty");
+  if (log.test_acc.empty()) fail("the key `test_acc` is empty: no epoch was finished");
+  for (const EpochList& entry : kLists) {
+    const std::size_t size = (log.*entry.list).size();
+    if (size != log.test_acc.size()) {
+      fail("the key `{}` has {} epochs but `test_acc` has {}", entry.key, size, log.test_acc.size());
+    }
+    if (entry.accuracy) check_accuracies(log.*entry.list, entry.key);
+  }
+  if (log.best_epoch < 0 || log.best_epoch >= log.epochs()) {
+    fail("the key `best_epoch` is {}, but there are {} epochs", log.best_epoch, log.epochs());
+  }
+  for (const FullResult* result : {&log.best, &log.last}) {
+    check_accuracies(result->per_class, "per_class_acc");
+    if (!result->per_class.empty() && result->per_class.size() != log.class_counts.size()) {
+      fail("there are {} per-class accuracies but {} classes", result->per_class.size(),
+           log.class_counts.size());
+    }
+  }
+}
+
+std::filesystem::path timings_path(const std::filesystem::path& log) {
+  return log.parent_path() / "timings.json";
+}
+
+void read_timings(const std::filesystem::path& path, RunLog& log) {
+  if (!std::filesystem::exists(path)) return;
+  const json object = json::parse(base::read_text(path, kLargestLog), nullptr, false);
+  if (!object.is_object())
+    fail("{} is not a JSON object; it holds only timings, so it can be deleted", path.string());
+  log.seconds_training = number(need(object, "seconds_training"), "seconds_training");
+  log.seconds_evaluation = number(need(object, "seconds_evaluation"), "seconds_evaluation");
+}
+
+}  // namespace
+
+json to_json(const RunLog& log) {
+  json object = {{"schema", log.schema},
+                 {"dataset", log.dataset},
+                 {"strategy", log.strategy},
+                 {"imbalance_ratio", log.rho},
+                 {"seed", log.seed},
+                 {"groups", log.groups},
+                 {"group_sizes", log.group_sizes},
+                 {"class_counts", log.class_counts},
+                 {"class_names", log.class_names},
+                 {"config", config_json(log.config)},
+                 {"selected_on", log.selected_on},
+                 {"best_epoch", log.best_epoch},
+                 {"best_acc", log.best.accuracy.overall},
+                 {"final_overall_acc", log.best.accuracy.overall},
+                 {"final_head_acc", log.best.accuracy.head},
+                 {"final_medium_acc", log.best.accuracy.medium},
+                 {"final_tail_acc", log.best.accuracy.tail},
+                 {"final_per_class_acc", log.best.per_class},
+                 {"best", result_json(log.best)},
+                 {"last", result_json(log.last)},
+                 {"finished", log.finished}};
+  for (const EpochList& entry : kLists) object[entry.key] = log.*entry.list;
+  if (!log.held_out.empty()) object["held_out"] = log.held_out;
+  if (!log.val_acc.empty()) object["val_acc"] = log.val_acc;
+  const Fingerprint& print = log.fingerprint;
+  object["fingerprint"] = {{"data", print.data},       {"subset", print.subset},     {"init", print.init},
+                           {"augment", print.augment}, {"protocol", print.protocol}, {"engine", print.engine},
+                           {"version", print.version}};
+  return object;
+}
+
+RunLog from_json(const json& object) {
+  if (!object.is_object()) fail("a run log is a JSON object, not {}", object.type_name());
+  RunLog log;
+  log.schema = object.contains("schema") ? static_cast<int>(integer(object["schema"], "schema")) : 0;
+  log.strategy = text(need(object, "strategy"), "strategy");
+  log.rho = number(need(object, "imbalance_ratio"), "imbalance_ratio");
+  log.seed = integer(need(object, "seed"), "seed");
+  log.class_counts = counts(need(object, "class_counts"), "class_counts");
+  const json& config = need(object, "config");
+  if (!config.is_object()) fail("the key `config` is {}, not an object", config.type_name());
+  for (const auto& [key, value] : config.items()) log.config[key] = config_text(value);
+  for (const EpochList& entry : kLists) log.*entry.list = numbers(need(object, entry.key), entry.key);
+  if (log.test_acc.empty()) fail("the key `test_acc` is empty: no epoch was finished");
+  if (log.schema == 0) {
+    for (const EpochList& entry : kLists) {
+      if ((log.*entry.list).size() != log.test_acc.size()) check_log(log);
+    }
+    read_published(object, log);
+  } else {
+    read_ours(object, log);
+  }
+  check_log(log);
+  return log;
+}
+
+std::string log_text(const RunLog& log) {
+  const json object = to_json(log);
+  std::string text = "{";
+  const char* separator = "\n";
+  for (const auto& [key, value] : object.items()) {
+    text += separator;
+    text += json(key).dump() + ": " + value.dump();
+    separator = ",\n";
+  }
+  return text + "\n}\n";
+}
+
+void write_log(const std::filesystem::path& path, const RunLog& log) {
+  const json timings = {{"seconds_training", log.seconds_training},
+                        {"seconds_evaluation", log.seconds_evaluation}};
+  base::write_atomically(timings_path(path), timings.dump(1) + "\n");
+  base::write_atomically(path, log_text(log));
+}
+
+RunLog read_log(const std::filesystem::path& path) {
+  const std::string content = base::read_text(path, kLargestLog);
+  try {
+    RunLog log = from_json(json::parse(content));
+    read_timings(timings_path(path), log);
+    return log;
+  } catch (const json::exception& error) {
+    fail("{} is not a run log: {}", path.string(), error.what());
+  } catch (const base::Error& error) {
+    fail("{} cannot be used as a run log: {}", path.string(), error.what());
+  }
+}
+
+}  // namespace longtail::train
