@@ -1,8 +1,9 @@
-// The narrow waist between training and arithmetic: gradient of a batch, prediction of a batch. Two engines stand
-// behind it, `onednn` (fp32, the reference) and `amx` (bf16 tiles); nothing outside nn knows which one runs.
+// The narrow waist between training and arithmetic: gradient of a batch, prediction of a batch. Two engines
+// stand behind it, `onednn` (fp32, the reference) and `amx` (bf16 tiles); nothing outside nn knows which one
+// runs.
 //
-// Parameters, gradients and batch-norm statistics are flat fp32 arrays in the order of parameter_layout(spec).
-// Results are bit-identical on any number of threads.
+// Parameters, gradients and batch-norm statistics are flat fp32 arrays in the order of
+// parameter_layout(spec). Results are bit-identical on any number of threads.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +29,8 @@ struct Batch {
 };
 
 struct StepResult {
-  double loss = 0;    // mean over the batch
-  int correct = 0;    // images whose largest logit is at the label (the first largest on a tie)
+  double loss = 0;  // mean over the batch
+  int correct = 0;  // images whose largest logit is at the label (the first largest on a tie)
 };
 
 class Engine {
@@ -66,12 +67,16 @@ class Engine {
   }
 };
 
-// kind: "auto", "amx" or "onednn". `auto` takes the fastest that this CPU has; an engine that cannot run here is an
-// Error that says why. Batches may have any size from 1 to max_batch. The pool must outlive the engine.
+// kind: "auto", "amx", "onednn" or "reference" (plain loops in double, for checking). `auto` takes the
+// fastest that this CPU has; an engine that cannot run here is an Error that says why. Batches may have any
+// size from 1 to max_batch. The pool must outlive the engine.
 std::unique_ptr<Engine> make_engine(std::string_view kind, const ResNetSpec& spec, int max_batch,
                                     base::ThreadPool& pool);
 
-// What `auto` means on this machine: "amx" or "onednn".
+// What `kind` means on this machine: for "auto", "amx" or "onednn".
 std::string resolve_engine(std::string_view kind);
+
+// For engines: an Error if the batch is empty, larger than max_batch, or has a missing or impossible label.
+void check_batch(const ResNetSpec& spec, const Batch& batch, int max_batch, bool with_labels);
 
 }  // namespace longtail::nn

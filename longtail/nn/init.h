@@ -1,5 +1,6 @@
-// Initial weights identical to those of the paper's PyTorch code for a seed: torch.manual_seed(seed), the modules'
-// own default draws first, then Kaiming normals (fan-out, ReLU) for convolutions and N(0, 0.01^2) for the classifier.
+// Initial weights identical to those of the paper's PyTorch code for a seed: torch.manual_seed(seed), the
+// modules' own default draws first, then Kaiming normals (fan-out, ReLU) for convolutions and N(0, 0.01^2)
+// for the classifier.
 #pragma once
 
 #include <cstdint>

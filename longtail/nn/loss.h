@@ -15,9 +15,10 @@ class Loss {
   virtual ~Loss() = default;
   virtual std::string name() const = 0;
 
-  // One image: returns its loss and writes d(loss)/d(logits), not yet divided by the batch size. Must be safe to call
-  // from several threads.
-  virtual double value(std::span<const float> logits, std::int32_t label, std::span<float> gradient) const = 0;
+  // One image: returns its loss and writes d(loss)/d(logits), not yet divided by the batch size. Must be safe
+  // to call from several threads.
+  virtual double value(std::span<const float> logits, std::int32_t label,
+                       std::span<float> gradient) const = 0;
 };
 
 // "cross_entropy"; losses that depend on the class sizes of the training subset get them here.

@@ -1,5 +1,6 @@
-// The CIFAR ResNet family (He et al. 2016): 6n+2 layers in three stages of 16, 32 and 64 channels. This file knows
-// only shapes: which parameters there are, under PyTorch's names and in PyTorch's order, in one flat array.
+// The CIFAR ResNet family (He et al. 2016): 6n+2 layers in three stages of 16, 32 and 64 channels. This file
+// knows only shapes: which parameters there are, under PyTorch's names and in PyTorch's order, in one flat
+// array, and which convolution reads what.
 #pragma once
 
 #include <cstdint>
@@ -46,5 +47,45 @@ struct ParameterLayout {
 };
 
 ParameterLayout parameter_layout(const ResNetSpec& spec);
+
+// A convolution without bias (padding kernel / 2) and the batch norm after it. The offsets point into the
+// flat arrays.
+struct ConvUnit {
+  int in = 0;  // channels
+  int out = 0;
+  int kernel = 3;
+  int stride = 1;
+  int side = 32;              // of the square input
+  std::int64_t weight = 0;    // out x in x kernel x kernel
+  std::int64_t gamma = 0;     // batch-norm scale
+  std::int64_t beta = 0;      // batch-norm shift
+  std::int64_t mean = 0;      // running mean, in the buffers
+  std::int64_t variance = 0;  // running variance, in the buffers
+
+  int out_side() const { return side / stride; }
+  std::int64_t weight_size() const { return std::int64_t{out} * in * kernel * kernel; }
+};
+
+enum class Skip { kIdentity, kProjection, kPad };
+
+// relu(bn2(conv2(relu(bn1(conv1(x))))) + skip(x)).
+struct BlockPlan {
+  ConvUnit first;
+  ConvUnit second;
+  Skip skip = Skip::kIdentity;
+  ConvUnit projection;  // only with Skip::kProjection
+};
+
+// The network as an engine walks it: stem, blocks, mean over the 8x8 pixels, linear classifier.
+struct NetworkPlan {
+  static constexpr int kFeatures = 64;
+  static constexpr int kFinalSide = 8;
+  ConvUnit stem;
+  std::vector<BlockPlan> blocks;
+  std::int64_t linear_weight = 0;  // classes x 64
+  std::int64_t linear_bias = 0;    // classes
+};
+
+NetworkPlan network_plan(const ResNetSpec& spec);
 
 }  // namespace longtail::nn

@@ -1,5 +1,5 @@
-// SGD with (Nesterov) momentum, weight decay on every parameter and clipping by the global norm, over flat arrays,
-// exactly as PyTorch's clip_grad_norm_ followed by optim.SGD.
+// SGD with (Nesterov) momentum, weight decay on every parameter and clipping by the global norm, over flat
+// arrays, exactly as PyTorch's clip_grad_norm_ followed by optim.SGD.
 #pragma once
 
 #include <span>
@@ -14,8 +14,12 @@ struct SgdConfig {
   double clip = 5.0;  // 0: no clipping
 };
 
-// One step; returns the norm of the gradient before clipping. The momentum starts as zeros.
-double sgd_step(const SgdConfig& config, std::span<float> gradient, std::span<float> momentum,
+// One step; returns the norm of the gradient before clipping. The momentum starts as zeros. The gradient
+// itself is left as it is.
+double sgd_step(const SgdConfig& config, std::span<const float> gradient, std::span<float> momentum,
                 std::span<float> parameters);
+
+// The 2-norm, summed in double over a fixed partition: the same bits everywhere.
+double norm(std::span<const float> values);
 
 }  // namespace longtail::nn

@@ -1,0 +1,55 @@
+#include "longtail/nn/init.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "longtail/nn/testing.h"
+
+namespace longtail::nn {
+namespace {
+
+TEST(Init, EveryWeightIsTheOneOfTheGoldenFiles) {
+  SKIP_WITHOUT_GOLDEN();
+  for (const int seed : {42, 123, 456}) {
+    const auto golden = read_array<float>(golden_path("init_seed" + std::to_string(seed) + ".f32"));
+    const auto ours = initial_parameters(make_spec("resnet32", "projection", 100, 3), seed);
+    ASSERT_EQ(ours.size(), golden.size());
+    EXPECT_LT(largest_difference(ours, golden), 1e-6) << "seed " << seed;
+  }
+}
+
+TEST(Init, OtherSeedsModelsClassesShortcutsAndChannelsAreThoseOfPyTorch) {
+  const auto cases =
+      nlohmann::json::parse(base::read_text(LONGTAIL_SOURCE_DIR "/longtail/nn/testdata/init_samples.json"));
+  ASSERT_GE(cases.size(), 8u);
+  for (const auto& c : cases) {
+    const auto spec = make_spec(c["model"].get<std::string>(), c["shortcut"].get<std::string>(), c["classes"],
+                                c["channels"]);
+    const auto ours = initial_parameters(spec, c["seed"].get<std::int64_t>());
+    ASSERT_EQ(ours.size(), c["parameters"].get<std::size_t>());
+    double sum = 0, absolute = 0;
+    for (const float value : ours) {
+      sum += value;
+      absolute += std::abs(value);
+    }
+    EXPECT_NEAR(sum, c["sum"].get<double>(), 1e-8 * static_cast<double>(ours.size()));
+    EXPECT_NEAR(absolute / c["absolute_sum"].get<double>(), 1.0, 1e-8);
+    for (std::size_t i = 0; i < c["at"].size(); ++i) {
+      EXPECT_NEAR(ours[c["at"][i].get<std::size_t>()], c["values"][i].get<double>(), 1e-6) << c["model"];
+    }
+  }
+}
+
+TEST(Init, BuffersStartAsMeanZeroAndVarianceOne) {
+  const auto spec = make_spec("resnet20", "pad", 10, 1);
+  const auto layout = parameter_layout(spec);
+  const auto buffers = initial_buffers(spec);
+  ASSERT_EQ(static_cast<std::int64_t>(buffers.size()), layout.buffer_count);
+  EXPECT_EQ(buffers[static_cast<std::size_t>(layout.buffer("layer2.1.bn2.running_mean").offset)], 0.0f);
+  EXPECT_EQ(buffers[static_cast<std::size_t>(layout.buffer("layer2.1.bn2.running_var").offset + 31)], 1.0f);
+}
+
+}  // namespace
+}  // namespace longtail::nn

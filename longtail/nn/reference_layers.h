@@ -1,0 +1,245 @@
+// Every kind of layer in plain loops, forward and backward; see reference.h.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace longtail::nn::reference {
+
+inline constexpr double kEpsilon = 1e-5;  // of the batch norm
+
+template <class T>
+struct Tensor {
+  int batch = 0, channels = 0, side = 0;
+  std::vector<T> values;
+
+  Tensor() = default;
+  Tensor(int n, int c, int s)
+      : batch(n), channels(c), side(s), values(static_cast<std::size_t>(n) * c * s * s, T(0)) {}
+  std::size_t at(int n, int c, int y, int x) const {
+    return ((static_cast<std::size_t>(n) * channels + c) * side + y) * side + x;
+  }
+  T& operator()(int n, int c, int y, int x) { return values[at(n, c, y, x)]; }
+  const T& operator()(int n, int c, int y, int x) const { return values[at(n, c, y, x)]; }
+};
+
+// Calls visit(n, o, i, y, x, v, u, w) for every multiplication of a convolution: output (y, x) of channel o
+// reads input (v, u) of channel i with weight index w. The three convolutions below are three uses of it.
+template <class Visit>
+void for_each_product(int batch, int out, int in, int kernel, int stride, int in_side, const Visit& visit) {
+  const int out_side = in_side / stride;
+  const int padding = kernel / 2;
+  for (int n = 0; n < batch; ++n)
+    for (int o = 0; o < out; ++o)
+      for (int i = 0; i < in; ++i)
+        for (int ky = 0; ky < kernel; ++ky)
+          for (int kx = 0; kx < kernel; ++kx) {
+            const std::size_t w = ((static_cast<std::size_t>(o) * in + i) * kernel + ky) * kernel + kx;
+            for (int y = 0; y < out_side; ++y) {
+              const int v = y * stride + ky - padding;
+              if (v < 0 || v >= in_side) continue;
+              for (int x = 0; x < out_side; ++x) {
+                const int u = x * stride + kx - padding;
+                if (u >= 0 && u < in_side) visit(n, o, i, y, x, v, u, w);
+              }
+            }
+          }
+}
+
+template <class T>
+Tensor<T> convolve(const Tensor<T>& input, std::span<const T> weights, int out, int kernel, int stride) {
+  Tensor<T> result(input.batch, out, input.side / stride);
+  for_each_product(input.batch, out, input.channels, kernel, stride, input.side,
+                   [&](int n, int o, int i, int y, int x, int v, int u, std::size_t w) {
+                     result(n, o, y, x) += input(n, i, v, u) * weights[w];
+                   });
+  return result;
+}
+
+template <class T>
+Tensor<T> convolve_data(const Tensor<T>& upstream, std::span<const T> weights, int in, int kernel, int stride,
+                        int in_side) {
+  Tensor<T> result(upstream.batch, in, in_side);
+  for_each_product(upstream.batch, upstream.channels, in, kernel, stride, in_side,
+                   [&](int n, int o, int i, int y, int x, int v, int u, std::size_t w) {
+                     result(n, i, v, u) += upstream(n, o, y, x) * weights[w];
+                   });
+  return result;
+}
+
+template <class T>
+void convolve_weights(const Tensor<T>& input, const Tensor<T>& upstream, int kernel, int stride,
+                      std::span<T> gradient) {
+  for_each_product(input.batch, upstream.channels, input.channels, kernel, stride, input.side,
+                   [&](int n, int o, int i, int y, int x, int v, int u, std::size_t w) {
+                     gradient[w] += upstream(n, o, y, x) * input(n, i, v, u);
+                   });
+}
+
+template <class T>
+struct Statistics {
+  std::vector<T> mean, variance;  // of a channel; the variance is the biased one
+};
+
+template <class T>
+Statistics<T> batch_statistics(const Tensor<T>& input) {
+  Statistics<T> result{std::vector<T>(input.channels), std::vector<T>(input.channels)};
+  const T count = static_cast<T>(input.batch) * input.side * input.side;
+  for (int c = 0; c < input.channels; ++c) {
+    T sum = 0, squares = 0;
+    for (int n = 0; n < input.batch; ++n)
+      for (int p = 0; p < input.side * input.side; ++p) sum += input.values[input.at(n, c, 0, 0) + p];
+    const T mean = sum / count;
+    for (int n = 0; n < input.batch; ++n)
+      for (int p = 0; p < input.side * input.side; ++p) {
+        const T deviation = input.values[input.at(n, c, 0, 0) + p] - mean;
+        squares += deviation * deviation;
+      }
+    result.mean[c] = mean;
+    result.variance[c] = squares / count;
+  }
+  return result;
+}
+
+template <class T>
+Tensor<T> normalise(const Tensor<T>& input, const Statistics<T>& statistics, std::span<const T> gamma,
+                    std::span<const T> beta) {
+  Tensor<T> result(input.batch, input.channels, input.side);
+  for (int n = 0; n < input.batch; ++n)
+    for (int c = 0; c < input.channels; ++c) {
+      const T scale = gamma[c] / std::sqrt(statistics.variance[c] + T(kEpsilon));
+      for (int p = 0; p < input.side * input.side; ++p) {
+        const std::size_t i = input.at(n, c, 0, 0) + p;
+        result.values[i] = (input.values[i] - statistics.mean[c]) * scale + beta[c];
+      }
+    }
+  return result;
+}
+
+// With `of_batch` the statistics depend on the input; otherwise they are constants.
+template <class T>
+Tensor<T> normalise_backward(const Tensor<T>& input, const Statistics<T>& statistics,
+                             std::span<const T> gamma, const Tensor<T>& upstream, bool of_batch,
+                             std::span<T> gamma_gradient, std::span<T> beta_gradient) {
+  Tensor<T> result(input.batch, input.channels, input.side);
+  const int pixels = input.side * input.side;
+  const T count = static_cast<T>(input.batch) * pixels;
+  for (int c = 0; c < input.channels; ++c) {
+    const T inverse = 1 / std::sqrt(statistics.variance[c] + T(kEpsilon));
+    T sum = 0, product = 0;
+    for (int n = 0; n < input.batch; ++n)
+      for (int p = 0; p < pixels; ++p) {
+        const std::size_t i = input.at(n, c, 0, 0) + p;
+        sum += upstream.values[i];
+        product += upstream.values[i] * (input.values[i] - statistics.mean[c]) * inverse;
+      }
+    gamma_gradient[c] += product;
+    beta_gradient[c] += sum;
+    for (int n = 0; n < input.batch; ++n)
+      for (int p = 0; p < pixels; ++p) {
+        const std::size_t i = input.at(n, c, 0, 0) + p;
+        T slope = upstream.values[i];
+        if (of_batch) slope -= (sum + (input.values[i] - statistics.mean[c]) * inverse * product) / count;
+        result.values[i] = gamma[c] * inverse * slope;
+      }
+  }
+  return result;
+}
+
+template <class T>
+Tensor<T> relu(Tensor<T> input) {
+  for (T& value : input.values) value = value > 0 ? value : T(0);
+  return input;
+}
+
+template <class T>
+void relu_backward(const Tensor<T>& output, Tensor<T>& upstream) {
+  for (std::size_t i = 0; i < output.values.size(); ++i) {
+    if (!(output.values[i] > 0)) upstream.values[i] = 0;
+  }
+}
+
+template <class T>
+void add(Tensor<T>& sum, const Tensor<T>& term) {
+  for (std::size_t i = 0; i < sum.values.size(); ++i) sum.values[i] += term.values[i];
+}
+
+// Every stride-th pixel, with as many zero channels before as after.
+template <class T>
+Tensor<T> pad_shortcut(const Tensor<T>& input, int out, int stride) {
+  Tensor<T> result(input.batch, out, input.side / stride);
+  const int before = (out - input.channels) / 2;
+  for (int n = 0; n < input.batch; ++n)
+    for (int c = 0; c < input.channels; ++c)
+      for (int y = 0; y < result.side; ++y)
+        for (int x = 0; x < result.side; ++x)
+          result(n, c + before, y, x) = input(n, c, y * stride, x * stride);
+  return result;
+}
+
+template <class T>
+Tensor<T> pad_shortcut_backward(const Tensor<T>& upstream, int in, int stride) {
+  Tensor<T> result(upstream.batch, in, upstream.side * stride);
+  const int before = (upstream.channels - in) / 2;
+  for (int n = 0; n < upstream.batch; ++n)
+    for (int c = 0; c < in; ++c)
+      for (int y = 0; y < upstream.side; ++y)
+        for (int x = 0; x < upstream.side; ++x)
+          result(n, c, y * stride, x * stride) = upstream(n, c + before, y, x);
+  return result;
+}
+
+// batch x channels.
+template <class T>
+std::vector<T> mean_pixels(const Tensor<T>& input) {
+  const int pixels = input.side * input.side;
+  std::vector<T> result(static_cast<std::size_t>(input.batch) * input.channels, T(0));
+  for (std::size_t i = 0; i < input.values.size(); ++i) result[i / pixels] += input.values[i] / pixels;
+  return result;
+}
+
+template <class T>
+Tensor<T> mean_pixels_backward(const std::vector<T>& upstream, const Tensor<T>& like) {
+  Tensor<T> result(like.batch, like.channels, like.side);
+  const int pixels = like.side * like.side;
+  for (std::size_t i = 0; i < result.values.size(); ++i) result.values[i] = upstream[i / pixels] / pixels;
+  return result;
+}
+
+// Weight: classes x features. Returns batch x classes.
+template <class T>
+std::vector<T> linear(const std::vector<T>& features, std::span<const T> weight, std::span<const T> bias,
+                      int batch) {
+  const std::size_t width = features.size() / batch;
+  std::vector<T> result;
+  for (int n = 0; n < batch; ++n)
+    for (std::size_t k = 0; k < bias.size(); ++k) {
+      T sum = bias[k];
+      for (std::size_t f = 0; f < width; ++f) sum += features[n * width + f] * weight[k * width + f];
+      result.push_back(sum);
+    }
+  return result;
+}
+
+template <class T>
+std::vector<T> linear_backward(const std::vector<T>& features, std::span<const T> weight,
+                               const std::vector<T>& slope, int batch, std::span<T> weight_gradient,
+                               std::span<T> bias_gradient) {
+  const std::size_t width = features.size() / batch;
+  const std::size_t classes = bias_gradient.size();
+  std::vector<T> result(features.size(), T(0));
+  for (int n = 0; n < batch; ++n)
+    for (std::size_t k = 0; k < classes; ++k) {
+      const T g = slope[n * classes + k];
+      bias_gradient[k] += g;
+      for (std::size_t f = 0; f < width; ++f) {
+        weight_gradient[k * width + f] += g * features[n * width + f];
+        result[n * width + f] += g * weight[k * width + f];
+      }
+    }
+  return result;
+}
+
+}  // namespace longtail::nn::reference
