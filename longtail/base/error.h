@@ -27,6 +27,12 @@ class StorageError : public Error {
   using Error::Error;
 };
 
+// A file of our own (a checkpoint, a log) is not what was written: its checksum, length or form is wrong.
+class DamagedFile : public Error {
+ public:
+  using Error::Error;
+};
+
 class Interrupted : public Error {
  public:
   using Error::Error;
