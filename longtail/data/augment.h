@@ -1,5 +1,7 @@
-// Augmentation as a pure function of (seed, epoch, position): zero-padded random crop by 4 and horizontal flip, then
-// normalisation, written straight into the layout the consumer asks for.
+// Augmentation as a pure function of (seed, epoch, position): zero-padded random crop by 4 and horizontal
+// flip, then normalisation, written straight into the layout the consumer asks for. As torchvision's
+// RandomCrop(32, padding=4), RandomHorizontalFlip(), ToTensor(), Normalize(mean, deviation): what is padded
+// is black before normalisation.
 #pragma once
 
 #include <cstdint>
@@ -12,29 +14,39 @@
 
 namespace longtail::data {
 
-// What happens to an image: shifts in [-4, 4] and a flip. The default leaves it as it is.
+inline constexpr int kMaxShift = 4;
+
+// What happens to an image: pixel (y, x) comes from (y + dy, x + dx), or with a flip from (y + dy, 31 - x +
+// dx); outside the image it is black. Shifts are in [-4, 4]. The default leaves the image as it is.
 struct Transform {
   int dx = 0;
   int dy = 0;
   bool flip = false;
+
+  bool operator==(const Transform&) const = default;
 };
 
 // The transform of a position of an epoch; strategies share it.
 Transform transform_at(std::uint64_t seed, std::uint32_t epoch, std::uint64_t position);
 
-// One image into `out` (bytes_per_image(layout, channels) bytes).
-void write_image(const Dataset& data, std::span<const std::uint8_t> image, Transform transform, PixelLayout layout,
-                 void* out);
+// One image into `out` (bytes_per_image(layout, channels) bytes), pixel by pixel: the plain twin of
+// write_batch.
+void write_image(const Dataset& data, std::span<const std::uint8_t> image, Transform transform,
+                 PixelLayout layout, void* out);
 
 // Images `rows` of a split, position by position, in parallel. With augmentation the transform of row i is
-// transform_at(seed, epoch, first_position + i).
+// transform_at(seed, epoch, first_position + i * position_step).
 struct Augmentation {
   bool on = false;
   std::uint64_t seed = 0;
   std::uint32_t epoch = 0;
   std::uint64_t first_position = 0;
+  std::uint64_t position_step = 1;  // more than 1 for a part of a stream (IndexStream::shard)
 };
 void write_batch(const Dataset& data, const Split& split, std::span<const std::int32_t> rows,
                  const Augmentation& augmentation, PixelLayout layout, void* out, base::ThreadPool& pool);
+
+// float to bfloat16, to nearest, ties to even; NaN stays NaN.
+std::uint16_t to_bf16(float value);
 
 }  // namespace longtail::data

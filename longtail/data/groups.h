@@ -1,6 +1,6 @@
 // Head, medium and tail: a named way of cutting the classes by their number of training images.
-//   paper: head n > 100, medium 20 < n <= 100, tail n <= 20      field: head n > 100, medium 20 <= n <= 100, tail n < 20
-//   "A,B": head n > A, medium B < n <= A, tail n <= B
+//   paper: head n > 100, medium 20 < n <= 100, tail n <= 20      field: head n > 100, medium 20 <= n <= 100,
+//   tail n < 20 "A,B": head n > A, medium B < n <= A, tail n <= B
 #pragma once
 
 #include <array>
@@ -29,8 +29,8 @@ class Groups {
 
  private:
   std::string name_;
-  std::int64_t head_above_ = 100;   // head: n > head_above_
-  std::int64_t tail_up_to_ = 20;    // tail: n <= tail_up_to_
+  std::int64_t head_above_ = 100;  // head: n > head_above_
+  std::int64_t tail_up_to_ = 20;   // tail: n <= tail_up_to_
 };
 
 }  // namespace longtail::data

@@ -1,7 +1,13 @@
 // A long-tailed subset: which images of the training split take part. A view of indices, no pixels.
+//
+//   SubsetConfig config{.rho = 100};
+//   Subset subset = make_subset(config, dataset.train.labels, dataset.classes(), seed);
+//
+// With the defaults it is the subset of the paper's Python code, image for image (docs/subsets.md).
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,12 +18,13 @@ namespace longtail::data {
 
 // The parameters of a subset (section `data` of a study file). The seed is the run's.
 struct SubsetConfig {
-  std::string profile = "exp";        // exp, step, natural, counts
-  double rho = 100;                   // largest class over smallest
-  int n_max = 0;                      // images in the largest class; 0: as many as the smallest full class has
-  std::string counts_file;            // for profile counts: one number a line, in label order
-  std::string class_order = "label";  // label, shuffled, shuffled:SEED or a file of labels, largest class first
-  std::string groups = "paper";       // paper, field or "A,B"
+  std::string profile = "exp";   // exp, step, natural, counts
+  double rho = 100;              // largest class over smallest
+  int n_max = 0;                 // images in the largest class; 0: as many as the smallest full class has
+  std::string counts_file = "";  // for profile counts: one number a line, in label order
+  std::string class_order =
+      "label";                   // label, shuffled, shuffled:SEED or a file of labels, largest class first
+  std::string groups = "paper";  // paper, field or "A,B"
 };
 base::ParamTable<SubsetConfig> subset_params();
 
@@ -31,11 +38,32 @@ struct Subset {
   std::string hash() const;  // SHA-256 of the indices as little-endian 32-bit integers
 };
 
-// Number of images of each class under the profile.
-std::vector<std::int64_t> profile_counts(const SubsetConfig& config, std::span<const std::int64_t> available);
+// Number of images of each class under the profile, by label. `available` is what the data set has; an Error
+// says which class has too few. The seed matters only to the class order `shuffled`.
+std::vector<std::int64_t> profile_counts(const SubsetConfig& config, std::span<const std::int64_t> available,
+                                         std::int64_t seed = 0);
 
-// The paper's construction: for each class in order the images in file order, shuffled by one NumPy
-// RandomState(seed) carried through all classes; the first n_k kept.
-Subset make_subset(const SubsetConfig& config, std::span<const std::int32_t> labels, int classes, std::int64_t seed);
+// The paper's construction: for each class by label the images in file order, shuffled by one NumPy
+// RandomState(seed) carried through all classes; the first n_k kept. So the subsets of one seed are nested: a
+// class with fewer images has the first of those that it has under any other profile. Profile `natural` keeps
+// every image, in file order.
+Subset make_subset(const SubsetConfig& config, std::span<const std::int32_t> labels, int classes,
+                   std::int64_t seed);
+
+// Images of each class; an Error if a label is not in [0, classes).
+std::vector<std::int64_t> count_labels(std::span<const std::int32_t> labels, int classes);
+
+// What the paper's table of data sets says about class sizes. The median is the mean of the middle two.
+struct CountStatistics {
+  std::int64_t total = 0;
+  std::int64_t max = 0;
+  std::int64_t min = 0;
+  double median = 0;
+};
+CountStatistics count_statistics(std::span<const std::int64_t> counts);
+
+// Whole numbers of a text file, one a line; blank lines and what follows a # are skipped. An Error names the
+// line.
+std::vector<std::int64_t> read_numbers(const std::filesystem::path& path);
 
 }  // namespace longtail::data

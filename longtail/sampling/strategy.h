@@ -1,4 +1,5 @@
-// A sampling strategy is a distribution over the classes at an epoch: class counts and epoch in, probabilities out.
+// A sampling strategy is a distribution over the classes at an epoch: class counts and epoch in,
+// probabilities out.
 //
 //   auto strategy = make_strategy("progressive:gamma=2");
 //   std::vector<double> p = strategy->probabilities(counts, {.epoch = 160, .epochs = 200});
@@ -32,7 +33,8 @@ class Strategy {
   virtual bool without_replacement(Moment) const { return false; }
 };
 
-// Parses "name" or "name:key=value,key=value"; an Error names what is wrong and what exists.
+// Parses "name", "name:key=value,key=value" or "name(key=value,key=value)", the form inside another strategy:
+// "deferred:first=uniform,then=progressive(gamma=2),at=100". An Error names what is wrong and what exists.
 std::unique_ptr<Strategy> make_strategy(std::string_view text);
 
 // Canonical text of a strategy: make_strategy(text)->name().

@@ -1,0 +1,79 @@
+#include "longtail/sampling/stream.h"
+
+#include <algorithm>
+
+#include "longtail/base/error.h"
+#include "longtail/base/philox.h"
+
+namespace longtail::sampling {
+
+IndexStream::IndexStream(const Strategy& strategy, std::span<const std::int64_t> counts, Moment moment,
+                         std::uint64_t seed)
+    : probabilities_(strategy.probabilities(counts, moment)),
+      counts_(counts.begin(), counts.end()),
+      seed_(seed),
+      epoch_(static_cast<std::uint32_t>(moment.epoch)),
+      is_permutation_(strategy.without_replacement(moment)) {
+  for (const std::int64_t count : counts) {
+    if (count < 0) base::fail("a class has {} images; a count cannot be negative", count);
+    first_.push_back(total_);
+    total_ += count;
+  }
+  if (total_ == 0) base::fail("there are no images to draw from");
+  if (is_permutation_) {
+    permutation_ = Permutation(static_cast<std::uint64_t>(total_), seed, epoch_);
+  } else {
+    classes_ = AliasTable(probabilities_);
+  }
+}
+
+IndexStream IndexStream::shard(int rank, int world) const {
+  if (world < 1 || rank < 0 || rank >= world)
+    base::fail("there is no part {} of {}; parts are counted from 0", rank, world);
+  IndexStream part = *this;
+  part.offset_ = offset_ + rank * stride_;
+  part.stride_ = stride_ * world;
+  return part;
+}
+
+std::int64_t IndexStream::size() const {
+  return std::max<std::int64_t>(0, (total_ - offset_ + stride_ - 1) / stride_);
+}
+
+void IndexStream::check_range(std::int64_t first, std::int64_t count) const {
+  if (first < 0) base::fail("a stream has no position {}", first);
+  if (is_permutation_ && first + count > size()) {
+    base::fail("position {} is beyond this epoch's {} draws without replacement", first + count - 1, size());
+  }
+}
+
+std::int64_t IndexStream::draw(std::uint64_t position) const {
+  if (is_permutation_) return static_cast<std::int64_t>(permutation_(position));
+  const base::Block block = base::Stream{seed_, base::Purpose::kDraw, epoch_}.block(position);
+  const auto k = static_cast<std::size_t>(classes_.draw(base::join(block[0], block[1])));
+  const std::uint64_t instance =
+      base::scale(base::join(block[2], block[3]), static_cast<std::uint64_t>(counts_[k]));
+  return first_[k] + static_cast<std::int64_t>(instance);
+}
+
+std::int64_t IndexStream::at(std::int64_t i) const {
+  check_range(i, 1);
+  return draw(static_cast<std::uint64_t>(position(i)));
+}
+
+void IndexStream::fill(std::int64_t first, std::span<std::int64_t> out) const {
+  check_range(first, static_cast<std::int64_t>(out.size()));
+  auto next = static_cast<std::uint64_t>(position(first));
+  for (std::int64_t& image : out) {
+    image = draw(next);
+    next += static_cast<std::uint64_t>(stride_);
+  }
+}
+
+int IndexStream::class_of(std::int64_t image) const {
+  if (image < 0 || image >= total_) base::fail("there is no image {}; there are {}", image, total_);
+  // The last class that starts at or before the image; empty classes start where the next one does.
+  return static_cast<int>(std::upper_bound(first_.begin(), first_.end(), image) - first_.begin()) - 1;
+}
+
+}  // namespace longtail::sampling

@@ -1,0 +1,23 @@
+// Instance-balanced sampling: every image once an epoch, so a class has the share of its images.
+#include "longtail/sampling/kind.h"
+
+namespace longtail::sampling {
+namespace {
+
+class Uniform final : public Named<NoParameters> {
+ public:
+  using Named::Named;
+  std::vector<double> probabilities(std::span<const std::int64_t> counts, Moment) const override {
+    return proportional(counts, [](double n) { return n; });
+  }
+  bool without_replacement(Moment) const override { return true; }
+};
+
+}  // namespace
+
+Kind uniform() {
+  return kind_of<Uniform>("uniform", "Every image once an epoch, in a random order; P(k) = n_k / n.",
+                          base::ParamTable<NoParameters>());
+}
+
+}  // namespace longtail::sampling
