@@ -1,11 +1,12 @@
-// A data set in memory: 32x32 images of one or three channels as bytes, labels, names. Everything that reads a file
-// makes one of these; everything after it sees only this.
+// A data set in memory: 32x32 images of one or three channels as bytes, labels, names. Everything that reads
+// a file makes one of these; everything after it sees only this.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace longtail::data {
@@ -36,5 +37,17 @@ struct Dataset {
     return std::span(split.pixels).subspan(static_cast<std::size_t>(index) * image_bytes(), image_bytes());
   }
 };
+
+// SHA-256 of: the text "longtail data 1 CHANNELS CLASSES\n"; then of the training and of the test split each
+// the number of images (8 bytes, little-endian), the pixels, and the labels (4 bytes each, little-endian).
+// The form in which the data lay on disk does not matter.
+std::string content_hash(const Dataset& data);
+
+// Mean and standard deviation of each channel of the training split, in [0, 1] units.
+void measure_channels(Dataset& data);
+
+// What every reader ends with: checks that both splits hold images, that pixels and labels agree and that
+// every label is a class (an Error names `where`), and sets the hash.
+void seal(Dataset& data, std::string_view where);
 
 }  // namespace longtail::data

@@ -1,0 +1,43 @@
+// The published data sets Longtail knows by name: what they are, where they come from, how to know them
+// again.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace longtail::data {
+
+// A file on the authors' site.
+struct RemoteFile {
+  std::string name;  // appended to the address
+  std::uint64_t size = 0;
+  std::string md5;
+};
+
+struct PublishedData {
+  std::string name;
+  std::string title;
+  std::string address;             // folder on the authors' site, with the last slash
+  std::vector<RemoteFile> remote;  // an archive, or the files themselves
+  std::vector<std::string>
+      places;        // folders in which it may lie under a data folder, the first is where fetch puts it
+  bool idx = false;  // IDX, otherwise CIFAR
+  int channels = 3;
+  std::array<float, 3> mean{};
+  std::array<float, 3> deviation{};
+  std::vector<std::string> class_names;    // empty: the files name them
+  std::vector<std::int64_t> train_counts;  // images of each class
+  std::vector<std::int64_t> test_counts;
+  std::string hash;  // data::content_hash, empty where we have not seen the data
+};
+
+std::span<const PublishedData> published_data();
+// The one of that name, or nullptr.
+const PublishedData* find_published(std::string_view name);
+std::vector<std::string> published_names();
+
+}  // namespace longtail::data

@@ -1,0 +1,163 @@
+#include "longtail/data/registry.h"
+
+#include <cstdlib>
+
+#include "longtail/base/error.h"
+#include "longtail/base/text.h"
+#include "longtail/data/cifar.h"
+#include "longtail/data/idx.h"
+
+namespace longtail::data {
+namespace {
+
+namespace fs = std::filesystem;
+using base::fail;
+
+constexpr const char* kDebianFashion = "/usr/share/datasets";
+
+fs::path from_environment(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value && *value ? fs::path(value) : fs::path();
+}
+
+std::vector<const CifarForm*> forms_of(const PublishedData& published) {
+  if (published.idx) return {};
+  if (published.name == "cifar10") return {&cifar10_python(), &cifar10_binary()};
+  return {&cifar100_python(), &cifar100_binary()};
+}
+
+const CifarForm* form_in(const fs::path& folder, std::span<const CifarForm* const> forms) {
+  for (const CifarForm* form : forms) {
+    if (has_cifar(folder, *form)) return form;
+  }
+  return nullptr;
+}
+
+std::vector<std::int64_t> count_labels(const Split& split, int classes) {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(classes));
+  for (const std::int32_t label : split.labels) ++counts[static_cast<std::size_t>(label)];
+  return counts;
+}
+
+void check_published(const PublishedData& published, const Dataset& data, const fs::path& folder) {
+  const std::string again = fmt::format("get it again with `longtail data fetch {}`", published.name);
+  const auto wrong = [&](std::string_view what) {
+    fail("{}: this is not {} as published: {}; {}", folder.string(), published.name, what, again);
+  };
+  if (data.class_names.size() != published.train_counts.size()) {
+    wrong(fmt::format("{} classes instead of {}", data.class_names.size(), published.train_counts.size()));
+  }
+  if (count_labels(data.train, data.classes()) != published.train_counts) {
+    wrong(fmt::format("its {} training images are not divided over the classes as they should be",
+                      data.train.size()));
+  }
+  if (count_labels(data.test, data.classes()) != published.test_counts) {
+    wrong(fmt::format("its {} test images are not divided over the classes as they should be",
+                      data.test.size()));
+  }
+  if (!published.hash.empty() && data.hash != published.hash) {
+    wrong(fmt::format("its checksum is {} instead of {}", data.hash, published.hash));
+  }
+}
+
+[[noreturn]] void not_found(const PublishedData& published, const fs::path& dir) {
+  std::vector<std::string> looked;
+  for (const fs::path& folder : data_folders(dir)) looked.push_back(folder.string());
+  fail(
+      "{} is in none of these folders: {}. Get it with `longtail data fetch {}`, or say where it is with "
+      "--data DIR",
+      published.name, base::join(looked, ", "), published.name);
+}
+
+Dataset load_own_cifar(const fs::path& folder) {
+  const std::array forms = {&cifar10_python(), &cifar10_binary(), &cifar100_python(), &cifar100_binary()};
+  const CifarForm* form = form_in(folder, forms);
+  if (!form)
+    fail("{}: no files in a form of CIFAR (such as `train` and `meta`) are in this folder", folder.string());
+  Dataset data = read_cifar(folder, *form);
+  measure_channels(data);
+  return data;
+}
+
+Dataset load_own_idx(const fs::path& folder) {
+  if (!has_idx(folder))
+    fail("{}: there is no `train-images-idx3-ubyte`, plain or with .gz, here", folder.string());
+  Dataset data = read_idx(folder);
+  measure_channels(data);
+  return data;
+}
+
+Dataset load_own(std::string_view name, std::string_view kind, const fs::path& path) {
+  Dataset data;
+  if (kind == "cifar") {
+    data = load_own_cifar(path);
+  } else if (kind == "idx") {
+    data = load_own_idx(path);
+  } else {
+    fail<base::UsageError>("unknown kind of data `{}` in `{}`; known are cifar:DIR and idx:DIR", kind, name);
+  }
+  data.name = name;
+  seal(data, path.string());
+  return data;
+}
+
+}  // namespace
+
+Dataset load_dataset(std::string_view name, const fs::path& dir) {
+  if (const PublishedData* published = find_published(name)) {
+    const auto folder = find_data(*published, dir);
+    if (!folder) not_found(*published, dir);
+    return load_published(*published, *folder);
+  }
+  if (const auto colon = name.find(':'); colon != std::string_view::npos) {
+    return load_own(name, name.substr(0, colon), fs::path(name.substr(colon + 1)));
+  }
+  fail<base::UsageError>(
+      "unknown data set `{}`{}; known are {} and your own as folder:DIR, list:TRAIN,TEST, cifar:DIR, "
+      "idx:DIR",
+      name, base::did_you_mean(name, published_names()), base::join(published_names(), ", "));
+}
+
+std::vector<fs::path> data_folders(const fs::path& dir) {
+  if (!dir.empty()) return {dir};
+  std::vector<fs::path> folders;
+  if (const fs::path own = from_environment("LONGTAIL_DATA"); !own.empty()) folders.push_back(own);
+  folders.emplace_back("data");
+  if (const fs::path home = from_environment("HOME"); !home.empty())
+    folders.push_back(home / ".cache" / "longtail");
+  folders.emplace_back(kDebianFashion);
+  return folders;
+}
+
+fs::path cache_folder() {
+  if (fs::path own = from_environment("LONGTAIL_DATA"); !own.empty()) return own;
+  const fs::path home = from_environment("HOME");
+  if (home.empty()) fail("neither LONGTAIL_DATA nor HOME is set; say where data should go with --data DIR");
+  return home / ".cache" / "longtail";
+}
+
+std::optional<fs::path> find_data(const PublishedData& published, const fs::path& dir) {
+  const std::vector<const CifarForm*> forms = forms_of(published);
+  for (const fs::path& base : data_folders(dir)) {
+    for (const std::string& place : published.places) {
+      const fs::path folder = place == "." ? base : base / place;
+      if (published.idx ? has_idx(folder) : form_in(folder, forms) != nullptr) return folder;
+    }
+  }
+  return std::nullopt;
+}
+
+Dataset load_published(const PublishedData& published, const fs::path& folder) {
+  const std::vector<const CifarForm*> forms = forms_of(published);
+  const CifarForm* form = form_in(folder, forms);
+  Dataset data = published.idx ? read_idx(folder) : read_cifar(folder, *form);
+  data.name = published.name;
+  data.mean = published.mean;
+  data.deviation = published.deviation;
+  if (!published.class_names.empty()) data.class_names = published.class_names;
+  seal(data, folder.string());
+  check_published(published, data, folder);
+  return data;
+}
+
+}  // namespace longtail::data

@@ -1,0 +1,37 @@
+// From a name to a Dataset. Names:
+//   cifar10, cifar100, mnist, fashion_mnist   the published data, checked to be exactly that
+//   cifar:DIR, idx:DIR                        your own data in those forms
+//   folder:DIR                                DIR/train/CLASS/*.png, DIR/test/CLASS/*.jpg
+//   list:TRAIN,TEST                           list files, `path label` a line
+// Published data is looked for in `dir` (--data), or else in $LONGTAIL_DATA, ./data, ~/.cache/longtail and
+// where Debian's dataset-fashion-mnist puts it. `dir` may be the folder that holds cifar-100-python/ or that
+// folder itself.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "longtail/data/dataset.h"
+#include "longtail/data/published.h"
+
+namespace longtail::data {
+
+// Loads, checks and seals. An Error says what is wrong with the files or, if there are none, where was looked
+// and what to do.
+Dataset load_dataset(std::string_view name, const std::filesystem::path& dir = {});
+
+// The folders that are searched, in order; only `dir` if it is given.
+std::vector<std::filesystem::path> data_folders(const std::filesystem::path& dir = {});
+// The folder in which the files of a published data set lie, if it is found.
+std::optional<std::filesystem::path> find_data(const PublishedData& published,
+                                               const std::filesystem::path& dir = {});
+// Where `fetch` and `import` put data without --data: $LONGTAIL_DATA or ~/.cache/longtail.
+std::filesystem::path cache_folder();
+
+// Reads published data from the folder that holds its files; an Error if it is not exactly what was
+// published.
+Dataset load_published(const PublishedData& published, const std::filesystem::path& folder);
+
+}  // namespace longtail::data
