@@ -1,31 +1,47 @@
 #include "longtail/sampling/alias.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace longtail::sampling {
+namespace {
+
+using Fixed = unsigned __int128;  // in units of 2^-64 of a slot
+constexpr Fixed kSlot = Fixed{1} << 64;
+
+// The probabilities as whole numbers that fill the slots exactly; integers make the rest of the work free of
+// rounding.
+std::vector<Fixed> weights_of(std::span<const double> probabilities) {
+  const double sum = std::accumulate(probabilities.begin(), probabilities.end(), 0.0);
+  const auto classes = static_cast<double>(probabilities.size());
+  std::vector<Fixed> weights;
+  for (const double p : probabilities) weights.push_back(static_cast<Fixed>(p / sum * classes * 0x1.0p64));
+  // What rounding a double leaves over, below 2^-50 of the whole, goes to the largest class.
+  const Fixed whole = kSlot * probabilities.size();
+  *std::max_element(weights.begin(), weights.end()) +=
+      whole - std::accumulate(weights.begin(), weights.end(), Fixed{0});
+  return weights;
+}
+
+}  // namespace
 
 AliasTable::AliasTable(std::span<const double> probabilities) {
-  const std::size_t classes = probabilities.size();
-  const double sum = std::accumulate(probabilities.begin(), probabilities.end(), 0.0);
-  // In units of a slot: 1 fills one.
-  std::vector<double> left;
+  std::vector<Fixed> left = weights_of(probabilities);
   std::vector<std::int32_t> small, large;
-  for (std::size_t k = 0; k < classes; ++k) {
-    left.push_back(probabilities[k] / sum * static_cast<double>(classes));
-    (left[k] < 1 ? small : large).push_back(static_cast<std::int32_t>(k));
-  }
-  // A slot that is its own alias is full whatever its threshold: what rounding leaves over at the end.
-  thresholds_.assign(classes, ~std::uint64_t{0});
-  aliases_.resize(classes);
+  for (std::size_t k = 0; k < left.size(); ++k)
+    (left[k] < kSlot ? small : large).push_back(static_cast<std::int32_t>(k));
+  // A slot that is its own alias is full whatever its threshold.
+  thresholds_.assign(left.size(), ~std::uint64_t{0});
+  aliases_.resize(left.size());
   std::iota(aliases_.begin(), aliases_.end(), 0);
-  while (!small.empty() && !large.empty()) {
+  while (!small.empty()) {
     const auto poor = static_cast<std::size_t>(small.back());
     const auto rich = static_cast<std::size_t>(large.back());
     small.pop_back();
-    thresholds_[poor] = static_cast<std::uint64_t>(left[poor] * 0x1.0p64);
+    thresholds_[poor] = static_cast<std::uint64_t>(left[poor]);
     aliases_[poor] = static_cast<std::int32_t>(rich);
-    left[rich] = (left[rich] + left[poor]) - 1;
-    if (left[rich] < 1) {
+    left[rich] -= kSlot - left[poor];
+    if (left[rich] < kSlot) {
       large.pop_back();
       small.push_back(static_cast<std::int32_t>(rich));
     }

@@ -1,5 +1,6 @@
 // The alias table of Walker and Vose: a draw from K classes with given probabilities from 64 random bits, in
-// constant time. The probability of a class is met within K / 2^64.
+// constant time. The table is made in whole numbers: a class is drawn with its probability to the precision
+// of a double.
 #pragma once
 
 #include <cstdint>

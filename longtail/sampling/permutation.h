@@ -4,13 +4,18 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace longtail::sampling {
 
 class Permutation {
  public:
-  static constexpr int kRounds = 8;
+  // Few values need more rounds to be mixed: with 24 all permutations of six are equally likely.
+  static constexpr std::size_t kRounds = 8;
+  static constexpr std::size_t kRoundsOfFew = 24;
+  static constexpr std::uint64_t kFew = 1024;
   struct RoundKey {
     std::uint32_t add = 0;
     std::uint32_t flip = 0;
@@ -31,7 +36,7 @@ class Permutation {
   // The parts, for those who compute many values at once.
   std::uint32_t left_size() const { return left_size_; }
   std::uint32_t right_size() const { return right_size_; }
-  const std::array<RoundKey, kRounds>& keys() const { return keys_; }
+  std::span<const RoundKey> keys() const { return std::span(keys_).first(rounds_); }
 
   // A pseudo-random number in [0, bound) from the other half: two multiplications mix, the third scales.
   static constexpr std::uint32_t round(std::uint32_t half, RoundKey key, std::uint32_t bound) {
@@ -51,7 +56,7 @@ class Permutation {
   std::uint64_t once(std::uint64_t value) const {
     auto left = static_cast<std::uint32_t>(value % left_size_);
     auto right = static_cast<std::uint32_t>(value / left_size_);
-    for (std::size_t i = 0; i < kRounds; i += 2) {
+    for (std::size_t i = 0; i < rounds_; i += 2) {
       left = add(left, round(right, keys_[i], left_size_), left_size_);
       right = add(right, round(left, keys_[i + 1], right_size_), right_size_);
     }
@@ -61,7 +66,8 @@ class Permutation {
   std::uint64_t n_ = 1;
   std::uint32_t left_size_ = 2;
   std::uint32_t right_size_ = 1;
-  std::array<RoundKey, kRounds> keys_{};
+  std::size_t rounds_ = kRounds;
+  std::array<RoundKey, kRoundsOfFew> keys_{};
 };
 
 }  // namespace longtail::sampling

@@ -1,0 +1,247 @@
+#include "longtail/sampling/strategy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <set>
+
+#include "longtail/base/error.h"
+#include "longtail/data/profile.h"
+#include "longtail/sampling/alias.h"
+#include "longtail/sampling/chi_square.h"
+
+namespace longtail::sampling {
+namespace {
+
+using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::vector<std::int64_t> kPaper = data::exponential_profile(100, 500, 100);
+
+std::vector<double> at(std::string_view strategy, std::span<const std::int64_t> counts, Moment moment = {}) {
+  return make_strategy(strategy)->probabilities(counts, moment);
+}
+
+std::string message_of(std::string_view text) {
+  try {
+    make_strategy(text);
+  } catch (const base::Error& error) {
+    return error.what();
+  }
+  return "(nothing thrown)";
+}
+
+std::vector<double> uniform_of(std::span<const std::int64_t> counts) {
+  const auto n = static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
+  std::vector<double> p;
+  for (const std::int64_t count : counts) p.push_back(static_cast<double>(count) / n);
+  return p;
+}
+
+TEST(Strategy, ProbabilitiesSumToOneAndSkipEmptyClasses) {
+  const std::vector<std::int64_t> counts = {500, 0, 20, 3, 0, 1};
+  for (const StrategyInfo& info : strategies()) {
+    for (const int epoch : {0, 7, 159, 160, 199}) {
+      const auto p = at(info.name, counts, {epoch, 200});
+      ASSERT_EQ(p.size(), counts.size()) << info.name;
+      EXPECT_NEAR(std::accumulate(p.begin(), p.end(), 0.0), 1.0, 1e-15) << info.name;
+      EXPECT_EQ(p[1], 0) << info.name;
+      EXPECT_EQ(p[4], 0) << info.name;
+      for (const std::size_t k : {0u, 2u, 3u, 5u}) EXPECT_GT(p[k], 0) << info.name;
+    }
+  }
+}
+
+TEST(Strategy, FixedOnesFollowTheirFormula) {
+  const std::vector<std::int64_t> counts = {100, 16, 4};
+  EXPECT_THAT(at("uniform", counts), ElementsAre(100 / 120.0, 16 / 120.0, 4 / 120.0));
+  EXPECT_THAT(at("class_balanced", counts), ElementsAre(1 / 3.0, 1 / 3.0, 1 / 3.0));
+  EXPECT_THAT(at("square_root", counts), ElementsAre(10 / 16.0, 4 / 16.0, 2 / 16.0));
+  EXPECT_THAT(at("power:q=-1", counts),
+              ElementsAre(DoubleNear(0.01 / 0.3225, 1e-15), DoubleNear(0.0625 / 0.3225, 1e-15),
+                          DoubleNear(0.25 / 0.3225, 1e-15)));
+}
+
+TEST(Strategy, ProgressiveIsExactAtBothEnds) {
+  for (const char* name : {"progressive", "progressive:gamma=2", "progressive:gamma=0.3"}) {
+    for (const int epochs : {2, 3, 7, 200, 1000}) {
+      EXPECT_EQ(at(name, kPaper, {0, epochs}), uniform_of(kPaper));
+      EXPECT_EQ(at(name, kPaper, {epochs - 1, epochs}), std::vector<double>(100, 1.0 / 100));
+    }
+  }
+}
+
+// The listing of the paper: lam = min(epoch / (total_epochs - 1), 1.0); one epoch has lam = 1.
+TEST(Strategy, ProgressiveFollowsThePapersCodeInBetween) {
+  const auto uniform = uniform_of(kPaper);
+  for (const int epoch : {1, 80, 160, 198, 250}) {
+    const double lam = std::min(epoch / 199.0, 1.0);
+    const auto p = at("progressive", kPaper, {epoch, 200});
+    for (std::size_t k = 0; k < 100; ++k) EXPECT_EQ(p[k], (1.0 - lam) * uniform[k] + lam * (1.0 / 100));
+  }
+  EXPECT_EQ(at("progressive", kPaper, {0, 1}), std::vector<double>(100, 1.0 / 100));
+}
+
+TEST(Strategy, GammaAboveOneStaysUniformLonger) {
+  EXPECT_GT(at("progressive:gamma=2", kPaper, {100, 200})[0], at("progressive", kPaper, {100, 200})[0]);
+  EXPECT_LT(at("progressive:gamma=0.5", kPaper, {100, 200})[0], at("progressive", kPaper, {100, 200})[0]);
+}
+
+TEST(Strategy, PowerContainsItsRelatives) {
+  EXPECT_EQ(at("power:q=1", kPaper), at("uniform", kPaper));
+  EXPECT_EQ(at("power:q=0", kPaper), at("class_balanced", kPaper));
+  const auto half = at("power:q=0.5", kPaper), root = at("square_root", kPaper);
+  for (std::size_t k = 0; k < 100; ++k) EXPECT_NEAR(half[k], root[k], 1e-17);
+}
+
+TEST(Strategy, EffectiveNumberGoesFromUniformToBalanced) {
+  EXPECT_EQ(at("effective_number:beta=0", kPaper), at("uniform", kPaper));
+  const auto near_one = at("effective_number:beta=0.9999999999", kPaper);
+  for (const double p : near_one) EXPECT_NEAR(p, 0.01, 1e-9);
+  // Cui et al.: E(n) = 1 + beta + ... + beta^(n-1), here summed term by term.
+  std::vector<double> weights;
+  for (const std::int64_t n : kPaper) {
+    double effective = 0;
+    for (std::int64_t i = 0; i < n; ++i) effective += std::pow(0.99, static_cast<double>(i));
+    weights.push_back(static_cast<double>(n) / effective);
+  }
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  const auto p = at("effective_number:beta=0.99", kPaper);
+  for (std::size_t k = 0; k < 100; ++k) EXPECT_NEAR(p[k], weights[k] / sum, 1e-15);
+}
+
+TEST(Strategy, RepeatFactorLiftsOnlyClassesBelowTheThreshold) {
+  const std::vector<std::int64_t> counts = {900, 99, 1};  // shares 0.9, 0.099, 0.001
+  EXPECT_EQ(at("repeat_factor:threshold=0.0001", counts), at("uniform", counts));
+  const double lifted = std::sqrt(0.004 / 0.001);
+  EXPECT_THAT(at("repeat_factor:threshold=0.004", counts),
+              ElementsAre(DoubleNear(900 / (999 + lifted), 1e-15), DoubleNear(99 / (999 + lifted), 1e-15),
+                          DoubleNear(lifted / (999 + lifted), 1e-15)));
+}
+
+TEST(Strategy, DeferredChangesAtItsEpoch) {
+  const auto strategy = make_strategy("deferred:first=uniform,then=progressive(gamma=2),at=100");
+  EXPECT_TRUE(strategy->without_replacement({99, 200}));
+  EXPECT_FALSE(strategy->without_replacement({100, 200}));
+  EXPECT_EQ(strategy->probabilities(kPaper, {99, 200}), at("uniform", kPaper));
+  EXPECT_EQ(strategy->probabilities(kPaper, {100, 200}), at("progressive:gamma=2", kPaper, {100, 200}));
+}
+
+TEST(Strategy, OnlyUniformDrawsWithoutReplacement) {
+  for (const StrategyInfo& info : strategies()) {
+    const bool expected = info.name == "uniform" || info.name == "deferred";
+    EXPECT_EQ(make_strategy(info.name)->without_replacement({0, 200}), expected) << info.name;
+  }
+}
+
+TEST(Strategy, HasOneNameHoweverItIsWritten) {
+  EXPECT_EQ(canonical_strategy(" progressive "), "progressive");
+  EXPECT_EQ(canonical_strategy("progressive:gamma=1.0"), "progressive");
+  EXPECT_EQ(canonical_strategy("progressive(gamma=2)"), "progressive:gamma=2");
+  EXPECT_EQ(canonical_strategy("power: q = 0.250"), "power:q=0.25");
+  EXPECT_EQ(canonical_strategy("deferred:at=160,then=class_balanced"), "deferred");
+  const std::string nested =
+      "deferred:first=power(q=0.25),then=deferred(first=uniform,then=progressive(gamma=3),at=50),at=10";
+  EXPECT_EQ(canonical_strategy(nested),
+            "deferred:first=power(q=0.25),then=deferred(then=progressive(gamma=3),at=50),at=10");
+  EXPECT_EQ(canonical_strategy("deferred:then=progressive(gamma=1)"), "deferred:then=progressive");
+  for (const StrategyInfo& info : strategies()) EXPECT_EQ(canonical_strategy(info.name), info.name);
+}
+
+TEST(Strategy, CanonicalNamesAreReadBackUnchanged) {
+  for (const char* text :
+       {"deferred:first=power(q=0.25),then=deferred(then=progressive(gamma=3),at=50),at=10",
+        "effective_number:beta=0.9", "repeat_factor:threshold=1e-07"}) {
+    EXPECT_EQ(canonical_strategy(text), text);
+  }
+}
+
+TEST(Strategy, SaysWhatIsWrong) {
+  EXPECT_THAT(message_of("progresive"),
+              HasSubstr("unknown strategy `progresive`; there are uniform, class_balanced"));
+  EXPECT_THAT(message_of("progresive"), HasSubstr("; did you mean `progressive`?"));
+  EXPECT_THAT(message_of(""), HasSubstr("unknown strategy ``"));
+  EXPECT_THAT(message_of("progressive:gama=2"),
+              testing::StrEq("strategy `progressive`: unknown key `gama`; did you mean `gamma`?"));
+  EXPECT_THAT(message_of("progressive:gamma=0"), HasSubstr("`gamma` is `0`; it must be above 0"));
+  EXPECT_THAT(message_of("progressive:gamma=nan"), HasSubstr("must be a number"));
+  EXPECT_THAT(message_of("progressive:2"), HasSubstr("`2` is not `key=value`"));
+  EXPECT_THAT(message_of("progressive:"), HasSubstr("not `key=value`"));
+  EXPECT_THAT(message_of("progressive:gamma=1,gamma=2"), HasSubstr("`gamma` is given twice"));
+  EXPECT_THAT(message_of("uniform:q=1"), HasSubstr("no parameters, but got `q`"));
+  EXPECT_THAT(message_of("effective_number:beta=1"), HasSubstr("from 0 to below 1"));
+  EXPECT_THAT(message_of("deferred:then=progressive(gamma=2"), HasSubstr("brackets do not match"));
+  EXPECT_THAT(message_of("progressive(gamma=2"), HasSubstr("brackets do not match"));
+  EXPECT_THAT(message_of("deferred:then=progressive(gamma=2)),at=3"), HasSubstr("brackets do not match"));
+  EXPECT_THAT(message_of("deferred:then=uniforn"), HasSubstr("did you mean `uniform`?"));
+  EXPECT_THAT(message_of("deferred:at=-1"), HasSubstr("at least 0"));
+}
+
+TEST(Strategy, EveryKindDescribesItself) {
+  std::set<std::string> names;
+  for (const StrategyInfo& info : strategies()) {
+    EXPECT_TRUE(names.insert(info.name).second);
+    EXPECT_FALSE(info.help.empty());
+  }
+  EXPECT_EQ(names.size(), 8u);
+  EXPECT_EQ(strategies()[3].parameters, "gamma: above 0 (default 1)");
+}
+
+// The probability that the table gives to each class, added up slot by slot, is the one it was made from.
+TEST(AliasTable, HoldsExactlyTheProbabilitiesItWasMadeFrom) {
+  for (const char* name : {"uniform", "class_balanced", "square_root", "power:q=-4", "power:q=4"}) {
+    for (const int classes : {1, 2, 3, 10, 100, 1000}) {
+      auto counts = data::exponential_profile(classes, 5000, 200);
+      if (classes > 2) counts[1] = 0;
+      const auto p = at(name, counts);
+      const AliasTable table(p);
+      std::vector<unsigned __int128> mass(p.size());  // in units of 2^-64 / classes
+      for (std::size_t slot = 0; slot < p.size(); ++slot) {
+        const auto alias = static_cast<std::size_t>(table.aliases()[slot]);
+        const std::uint64_t own = table.thresholds()[slot];
+        mass[slot] += own;
+        mass[alias] += (static_cast<unsigned __int128>(1) << 64) - own;
+      }
+      for (std::size_t k = 0; k < p.size(); ++k) {
+        const double drawn = static_cast<double>(mass[k]) * 0x1.0p-64 / classes;
+        EXPECT_NEAR(drawn, p[k], 1e-19 + 1e-15 * p[k]) << name << " " << classes;
+      }
+    }
+  }
+}
+
+TEST(AliasTable, NeverDrawsAClassOfProbabilityZero) {
+  const std::vector<double> p = {0.5, 0, 0.25, 0, 0.25, 0};
+  const AliasTable table(p);
+  for (int i = 0; i < 6; ++i) {
+    const auto edge = static_cast<std::uint64_t>((static_cast<unsigned __int128>(i) << 64) / 6);
+    for (std::uint64_t bits = edge - 3; bits != edge + 4; ++bits)
+      EXPECT_GT(p[static_cast<std::size_t>(table.draw(bits))], 0);
+  }
+}
+
+// Quantiles from published tables.
+TEST(ChiSquare, TailEqualsPublishedQuantiles) {
+  EXPECT_NEAR(chi_square_tail(3.841459, 1), 0.05, 1e-7);
+  EXPECT_NEAR(chi_square_tail(18.307038, 10), 0.05, 1e-8);
+  EXPECT_NEAR(chi_square_tail(135.806723, 100), 0.01, 1e-8);
+  EXPECT_NEAR(chi_square_tail(2.558212, 10), 0.99, 1e-7);
+  EXPECT_NEAR(chi_square_tail(1.0, 2), std::exp(-0.5), 1e-15);
+  EXPECT_NEAR(chi_square_tail(60.0, 2), std::exp(-30.0), 1e-25);
+  EXPECT_EQ(chi_square_tail(0, 5), 1);
+}
+
+TEST(ChiSquare, SeesAWrongProbability) {
+  const std::vector<std::int64_t> observed = {5000, 3000, 2000};
+  EXPECT_NEAR(chi_square(observed, std::vector<double>{0.5, 0.3, 0.2}).p, 1, 1e-12);
+  EXPECT_LT(chi_square(observed, std::vector<double>{0.53, 0.28, 0.19}).p, 1e-6);
+  EXPECT_EQ(chi_square(observed, std::vector<double>{0.7, 0.3, 0}).p, 0);
+  EXPECT_EQ(chi_square(observed, std::vector<double>{0.5, 0.3, 0.2}).freedom, 2);
+}
+
+}  // namespace
+}  // namespace longtail::sampling
