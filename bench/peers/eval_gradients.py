@@ -1,0 +1,112 @@
+#!/usr/bin/python3
+"""Golden data for the gradient probe, by PyTorch: per-image gradients of ResNet-32 in eval() mode, in double precision
+(in single, an activation near zero may fall on either side of the ReLU, and moves a gradient by a thousandth).
+
+  bench/peers/eval_gradients.py longtail/theory/testdata
+
+Writes eval_buffers.f32 (running statistics, little-endian) and eval_gradients.json. Everything else that the test
+needs follows from rules that are repeated there: the initial weights of seed 42, batch-norm scales and shifts moved
+by 0.1 sin(i) (i: index in the flat array), images of random bytes from a linear congruential generator, image i with
+label 17 i mod 100, and four directions cos((j + 1) (i + 1)) that gradients are projected on."""
+import json, sys
+from pathlib import Path
+import numpy as np, torch
+from torch import nn
+import torch.nn.functional as F
+
+MEAN, STD = (0.5071, 0.4867, 0.4408), (0.2675, 0.2565, 0.2761)
+IMAGES = 6
+
+
+class Block(nn.Module):
+    def __init__(self, cin, cout, stride):
+        super().__init__()
+        self.conv1 = nn.Conv2d(cin, cout, 3, stride, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(cout)
+        self.conv2 = nn.Conv2d(cout, cout, 3, 1, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(cout)
+        self.shortcut = nn.Sequential()
+        if stride != 1 or cin != cout:
+            self.shortcut = nn.Sequential(nn.Conv2d(cin, cout, 1, stride, bias=False), nn.BatchNorm2d(cout))
+
+    def forward(self, x):
+        y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
+        return F.relu(y + self.shortcut(x))
+
+
+class ResNet32(nn.Module):
+    def __init__(self, classes=100):
+        super().__init__()
+        self.conv1, self.bn1 = nn.Conv2d(3, 16, 3, 1, 1, bias=False), nn.BatchNorm2d(16)
+        cin = 16
+        for stage, (cout, stride) in enumerate(((16, 1), (32, 2), (64, 2)), 1):
+            blocks = []
+            for b in range(5):
+                blocks.append(Block(cin, cout, stride if b == 0 else 1))
+                cin = cout
+            setattr(self, f"layer{stage}", nn.Sequential(*blocks))
+        self.linear = nn.Linear(64, classes)
+        for m in self.modules():
+            if isinstance(m, nn.Conv2d):
+                nn.init.kaiming_normal_(m.weight, mode="fan_out", nonlinearity="relu")
+            elif isinstance(m, nn.Linear):
+                nn.init.normal_(m.weight, 0, 0.01)
+                nn.init.zeros_(m.bias)
+
+    def forward(self, x):
+        x = F.relu(self.bn1(self.conv1(x)))
+        x = self.layer3(self.layer2(self.layer1(x)))
+        return self.linear(x.mean((2, 3)))
+
+
+def random_bytes(count, state=12345):
+    out = np.empty(count, np.uint8)
+    for i in range(count):
+        state = (state * 1664525 + 1013904223) % 2**32
+        out[i] = state >> 24
+    return out
+
+
+def main(out):
+    torch.set_num_threads(1)
+    torch.manual_seed(42)
+    net = ResNet32()
+    offset = 0
+    for name, p in net.named_parameters():
+        if p.dim() == 1 and not name.startswith("linear"):  # scale or shift of a batch norm
+            i = np.arange(offset, offset + p.numel(), dtype=np.float64)
+            with torch.no_grad():
+                p += torch.tensor((0.1 * np.sin(i)).astype(np.float32))
+        offset += p.numel()
+
+    pixels = random_bytes(IMAGES * 3072).reshape(IMAGES, 3, 32, 32)
+    x = torch.tensor(pixels).float() / 255
+    x = (x - torch.tensor(MEAN).view(1, 3, 1, 1)) / torch.tensor(STD).view(1, 3, 1, 1)
+    y = torch.tensor([17 * i % 100 for i in range(IMAGES)])
+    net.train()
+    with torch.no_grad():
+        for _ in range(30):
+            net(x)
+    net.eval()
+    buffers = [b.reshape(-1) for b in net.buffers() if b.dtype == torch.float32]
+    torch.cat(buffers).numpy().astype("<f4").tofile(out / "eval_buffers.f32")
+    net, x = net.double(), x.double()
+
+    directions = [np.cos((j + 1) * np.arange(1, offset + 1, dtype=np.float64)) for j in range(4)]
+    images, mean = [], np.zeros(offset)
+    for i in range(IMAGES):
+        net.zero_grad()
+        loss = F.cross_entropy(net(x[i : i + 1]), y[i : i + 1])
+        loss.backward()
+        parts = [p.grad.reshape(-1).numpy() for p in net.parameters()]
+        g = np.concatenate(parts)
+        mean += g / IMAGES
+        images.append({"loss": float(loss), "norm2": float(g @ g), "projections": [float(d @ g) for d in directions],
+                       "parts_norm2": [float(part @ part) for part in parts]})
+    golden = {"parameters": offset, "names": [n for n, _ in net.named_parameters()], "images": images,
+              "mean": {"norm2": float(mean @ mean), "projections": [float(d @ mean) for d in directions]}}
+    (out / "eval_gradients.json").write_text(json.dumps(golden, indent=0) + "\n")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,217 @@
+#include "longtail/theory/measure.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "longtail/base/error.h"
+#include "longtail/base/file.h"
+#include "longtail/base/philox.h"
+#include "longtail/nn/init.h"
+#include "longtail/sampling/strategy.h"
+#include "longtail/theory/linear_engine.h"
+#include "longtail/theory/probe_fixture.h"
+
+namespace longtail::theory {
+namespace {
+
+TEST(CollectorTest, MomentsAreThoseOfTheDefinitionAndDoNotDependOnTheThreads) {
+  const std::vector<std::int64_t> counts = {3, 0, 1, 2};
+  const std::vector<std::vector<float>> gradients = {{1, 2, 3}, {0, 2, 1}, {2, 2, 2},
+                                                     {5, 0, 1}, {1, 1, 0}, {3, 1, 4}};
+  const std::vector<int> labels = {0, 0, 0, 2, 3, 3};
+  for (const int threads : {1, 3}) {
+    base::ThreadPool pool(threads);
+    GradientCollector collector(counts, 3);
+    for (std::size_t i = 0; i < labels.size(); ++i) collector.add(labels[i], gradients[i]);
+    const ClassGradients result = collector.finish(pool);
+    const std::vector<float> means = {1, 2, 2, 0, 0, 0, 5, 0, 1, 2, 1, 2};
+    EXPECT_EQ(result.means, means);
+    // Squared distances to the mean: (0+0+1, 1+0+1, 1+0+0) / 3; one image: 0; (1+0+4) twice / 2.
+    EXPECT_NEAR(result.moments.within[0], 4.0 / 3, 1e-12);
+    EXPECT_EQ(result.moments.within[1], 0);
+    EXPECT_EQ(result.moments.within[2], 0);
+    EXPECT_NEAR(result.moments.within[3], 5.0, 1e-12);
+    EXPECT_DOUBLE_EQ(result.moments.product(0, 0), 9);
+    EXPECT_DOUBLE_EQ(result.moments.product(0, 3), 8);
+    EXPECT_DOUBLE_EQ(result.moments.product(3, 2), 12);
+    EXPECT_DOUBLE_EQ(result.image_norm2[1], 5);
+    const std::vector<double> weights = {0.5, 0, 0, 0.5};
+    EXPECT_EQ(result.expected(weights), (std::vector<float>{1.5, 1.5, 2}));
+  }
+}
+
+TEST(CollectorTest, GradientsOutOfOrderOrMissingAreRefused) {
+  base::ThreadPool pool(1);
+  const std::vector<std::int64_t> counts = {1, 2};
+  const std::vector<float> gradient = {1, 2};
+  GradientCollector backwards(counts, 2);
+  EXPECT_THROW(backwards.add(1, gradient), base::Error);  // class 0 has an image that never came
+  GradientCollector missing(counts, 2);
+  missing.add(0, gradient);
+  missing.add(1, gradient);
+  EXPECT_THROW(missing.finish(pool), base::Error);
+}
+
+TEST(MeterTest, CollectedMomentsDescribeTheGradientsOfTheSubset) {
+  ProbeFixture f({12, 5, 2, 1});
+  const ClassGradients result = f.meter.collect(f.network);
+  // Image 13 of the subset is the second of class 1.
+  std::vector<float> one(f.engine.parameters());
+  const std::vector<std::int64_t> image = {13};
+  f.meter.frozen(f.network, image, one);
+  double norm2 = 0;
+  for (const float value : one) norm2 += static_cast<double>(value) * value;
+  EXPECT_NEAR(result.image_norm2[13], norm2, 1e-9 * norm2);
+  // The mean over all images, repeated classes and all, is the prior-weighted mean of the class gradients.
+  std::vector<std::int64_t> all(20);
+  for (int i = 0; i < 20; ++i) all[i] = i;
+  f.meter.frozen(f.network, all, one);
+  const auto expected = result.expected(result.moments.prior());
+  for (std::size_t p = 0; p < one.size(); ++p) ASSERT_NEAR(one[p], expected[p], 1e-5);
+}
+
+TEST(MeterTest, TrainingModeLeavesTheStatisticsAloneAndSettlingMovesOnlyThem) {
+  ProbeFixture f({12, 5, 2, 1});
+  const Network before = f.network;
+  std::vector<float> gradient(f.engine.parameters());
+  const std::vector<std::int64_t> images = {0, 3, 19};
+  f.meter.training(f.network, images, gradient);
+  EXPECT_EQ(f.network.buffers, before.buffers);
+  f.meter.settle(f.network, 42);
+  EXPECT_EQ(f.network.parameters, before.parameters);
+  EXPECT_EQ(f.network.buffers[0], before.buffers[0] + 50);
+}
+
+TEST(MeterTest, ABatchTooLargeIsRefused) {
+  ProbeFixture f({12, 5, 2, 1});
+  std::vector<float> gradient(f.engine.parameters());
+  EXPECT_THROW(f.meter.frozen(f.network, std::vector<std::int64_t>(33, 0), gradient), base::Error);
+  EXPECT_THROW(f.meter.frozen(f.network, {}, gradient), base::Error);
+}
+
+// ---- Frozen statistics against PyTorch in eval() mode: bench/peers/eval_gradients.py writes the golden
+// data. ----
+
+const std::filesystem::path kGolden = LONGTAIL_SOURCE_DIR "/longtail/theory/testdata";
+constexpr int kImages = 6;  // in the golden file
+
+std::vector<float> golden_parameters(const nn::ResNetSpec& spec) {
+  std::vector<float> parameters = nn::initial_parameters(spec, 42);
+  for (const nn::View& view : nn::parameter_layout(spec).parameters) {
+    if (view.shape.size() != 1 || view.name.starts_with("linear")) continue;
+    for (std::int64_t i = view.offset; i < view.offset + view.size; ++i) {
+      parameters[static_cast<std::size_t>(i)] += static_cast<float>(0.1 * std::sin(static_cast<double>(i)));
+    }
+  }
+  return parameters;
+}
+
+data::Dataset golden_images() {
+  data::Dataset dataset;
+  dataset.channels = 3;
+  dataset.class_names.resize(100);
+  dataset.mean = {0.5071F, 0.4867F, 0.4408F};
+  dataset.deviation = {0.2675F, 0.2565F, 0.2761F};
+  std::uint32_t state = 12345;
+  for (int i = 0; i < kImages * 3072; ++i) {
+    state = state * 1664525U + 1013904223U;
+    dataset.train.pixels.push_back(static_cast<std::uint8_t>(state >> 24));
+  }
+  for (int i = 0; i < kImages; ++i) dataset.train.labels.push_back(17 * i % 100);
+  return dataset;
+}
+
+double projection(std::span<const float> gradient, int direction) {
+  double sum = 0;
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    sum += std::cos((direction + 1.0) * (static_cast<double>(i) + 1)) * gradient[i];
+  }
+  return sum;
+}
+
+double norm2(std::span<const float> values) {
+  double sum = 0;
+  for (const float value : values) sum += static_cast<double>(value) * value;
+  return sum;
+}
+
+// How near to PyTorch (in double) an engine has to be. In fp32 an activation near zero may fall on the other
+// side of the ReLU, which moves a gradient by a thousandth; bf16 activations are rounded to three digits.
+struct Tolerance {
+  double whole;       // relative, of the squared norm of an image's gradient
+  double part;        // relative, of the squared norm of a tensor's gradient
+  double projection;  // of a projection, over the norm of the gradient
+};
+
+void expect_eval_mode_gradients(const std::string& kind, const Tolerance& tolerance, int images = kImages) {
+  const auto golden = nlohmann::json::parse(base::read_text(kGolden / "eval_gradients.json"));
+  const nn::ResNetSpec spec;
+  const auto layout = nn::parameter_layout(spec);
+  base::ThreadPool pool(2);
+  const auto engine = nn::make_engine(kind, spec, images, pool);
+  const auto loss = nn::make_loss("cross_entropy", std::vector<std::int64_t>(100, 1));
+  Network network{golden_parameters(spec), {}};
+  const auto bytes = base::read_bytes(kGolden / "eval_buffers.f32");
+  network.buffers.resize(bytes.size() / sizeof(float));
+  std::memcpy(network.buffers.data(), bytes.data(), bytes.size());
+
+  const data::Dataset dataset = golden_images();
+  std::vector<std::int32_t> rows(images);
+  for (int i = 0; i < images; ++i) rows[i] = i;
+  std::vector<std::byte> pixels(images * data::bytes_per_image(engine->input_layout(), 3));
+  data::write_batch(dataset, dataset.train, rows, {}, engine->input_layout(), pixels.data(), pool);
+  const auto labels = std::span(dataset.train.labels).first(images);
+  const nn::Batch batch{pixels.data(), labels, images};
+
+  int seen = 0;
+  engine->image_gradients(
+      network.parameters, network.buffers, batch, *loss, [&](int image, std::span<const float> g) {
+        ASSERT_EQ(image, seen++);
+        SCOPED_TRACE(testing::Message() << "image " << image);
+        const auto& expected = golden["images"][static_cast<std::size_t>(image)];
+        const double length2 = expected["norm2"].get<double>();
+        EXPECT_NEAR(norm2(g) / length2, 1.0, tolerance.whole);
+        for (int j = 0; j < 4; ++j) {
+          EXPECT_NEAR(projection(g, j), expected["projections"][j].get<double>(),
+                      tolerance.projection * std::sqrt(length2));
+        }
+        for (std::size_t v = 0; v < layout.parameters.size(); ++v) {
+          const nn::View& view = layout.parameters[v];
+          ASSERT_EQ(view.name, golden["names"][v].get<std::string>());
+          const auto part =
+              g.subspan(static_cast<std::size_t>(view.offset), static_cast<std::size_t>(view.size));
+          EXPECT_NEAR(norm2(part) / expected["parts_norm2"][v].get<double>(), 1.0, tolerance.part)
+              << view.name;
+        }
+      });
+  EXPECT_EQ(seen, images);
+  if (images < kImages) return;
+
+  std::vector<float> mean(network.parameters.size());
+  engine->frozen_gradient(network.parameters, network.buffers, batch, *loss, mean);
+  const double mean2 = golden["mean"]["norm2"].get<double>();
+  EXPECT_NEAR(norm2(mean) / mean2, 1.0, tolerance.whole);
+  for (int j = 0; j < 4; ++j) {
+    EXPECT_NEAR(projection(mean, j), golden["mean"]["projections"][j].get<double>(),
+                tolerance.projection * std::sqrt(mean2));
+  }
+}
+
+TEST(EvalGradientsTest, ThePlainReferenceAgreesWithPyTorchInEvalModeToFourDigits) {
+  expect_eval_mode_gradients("reference", {1e-4, 1e-4, 1e-4}, 2);
+}
+
+TEST(EvalGradientsTest, TheOnednnEngineAgreesWithPyTorchInEvalMode) {
+  expect_eval_mode_gradients("onednn", {2e-3, 1e-2, 2e-3});
+}
+
+TEST(EvalGradientsTest, TheAmxEngineAgreesWithPyTorchInEvalModeAsFarAsBf16Goes) {
+  if (nn::resolve_engine("auto") != "amx") GTEST_SKIP() << "this CPU has no AMX tiles";
+  expect_eval_mode_gradients("amx", {0.05, 0.25, 0.1});
+}
+
+}  // namespace
+}  // namespace longtail::theory

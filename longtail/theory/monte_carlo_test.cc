@@ -1,0 +1,110 @@
+#include "longtail/theory/monte_carlo.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "longtail/base/error.h"
+#include "longtail/theory/exact.h"
+#include "longtail/theory/forecast.h"
+#include "longtail/theory/softmax_fixture.h"
+
+namespace longtail::theory {
+namespace {
+
+const std::vector<std::string> kStrategies = {"uniform", "class_balanced", "square_root", "progressive"};
+
+BatchGradient gradient_of(const SoftmaxFixture& data) {
+  return [&data](std::span<const std::int64_t> images, std::span<float> out) {
+    std::vector<double> sum(out.size());
+    for (const std::int64_t image : images) {
+      for (std::size_t p = 0; p < sum.size(); ++p)
+        sum[p] += data.gradient(static_cast<std::size_t>(image))[p];
+    }
+    for (std::size_t p = 0; p < sum.size(); ++p)
+      out[p] = static_cast<float>(sum[p] / static_cast<double>(images.size()));
+  };
+}
+
+std::vector<float> expected_gradient(const SoftmaxFixture& data, const std::vector<double>& weights) {
+  std::vector<double> sum(data.parameters());
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    const auto mean = data.class_mean(static_cast<int>(k));
+    for (std::size_t p = 0; p < sum.size(); ++p) sum[p] += weights[k] * mean[p];
+  }
+  return {sum.begin(), sum.end()};
+}
+
+TEST(MonteCarloTest, RealBatchesAgreeWithTheExactFormulaForEveryStrategy) {
+  const SoftmaxFixture data({60, 25, 10, 4, 2}, 6, 11);
+  const MonteCarloPlan plan{.batches = 4000, .batch = 16, .seed = 7, .moment = {.epoch = 30, .epochs = 50}};
+  for (const std::string& name : kStrategies) {
+    SCOPED_TRACE(name);
+    const auto strategy = sampling::make_strategy(name);
+    const Draw draw = draw_of(*strategy, data.counts(), plan.moment, plan.batch);
+    const Decomposition exact = decompose(data.moments(), draw);
+    const auto expected = expected_gradient(data, draw.weights);
+    const MonteCarlo result = monte_carlo(*strategy, data.counts(), plan, expected, gradient_of(data));
+    EXPECT_LT(std::abs(result.variance.distance(exact.variance())), 3.0);
+    EXPECT_LT(std::abs(result.along.distance(1.0)), 3.0);
+    EXPECT_LT(result.mean_miss, 3.0);
+    // The check has teeth: a quarter more would be seen.
+    EXPECT_GT(std::abs(result.variance.distance(1.25 * exact.variance())), 3.0);
+
+    const MonteCarlo pairs =
+        monte_carlo_pairs(*strategy, data.counts(), plan, data.parameters(), gradient_of(data));
+    EXPECT_LT(std::abs(pairs.variance.distance(exact.variance())), 3.0);
+  }
+}
+
+TEST(MonteCarloTest, TheFinitePopulationFactorIsVisibleInUniformBatches) {
+  const SoftmaxFixture data({20, 8, 4}, 6, 12);
+  const MonteCarloPlan plan{.batches = 3000, .batch = 16, .seed = 7, .moment = {}};
+  const auto strategy = sampling::make_strategy("uniform");
+  Draw draw = draw_of(*strategy, data.counts(), plan.moment, plan.batch);
+  const MonteCarlo result =
+      monte_carlo(*strategy, data.counts(), plan, expected_gradient(data, draw.weights), gradient_of(data));
+  EXPECT_LT(std::abs(result.variance.distance(decompose(data.moments(), draw).variance())), 3.0);
+  draw.without_replacement = false;  // 31/16 times as much
+  EXPECT_GT(std::abs(result.variance.distance(decompose(data.moments(), draw).variance())), 20.0);
+}
+
+TEST(MonteCarloTest, AWrongExpectationIsNoticed) {
+  const SoftmaxFixture data({60, 25, 10, 4, 2}, 6, 13);
+  const MonteCarloPlan plan{.batches = 500, .batch = 16, .seed = 7, .moment = {}};
+  const auto strategy = sampling::make_strategy("class_balanced");
+  const auto wrong = expected_gradient(data, data.moments().prior());
+  EXPECT_GT(monte_carlo(*strategy, data.counts(), plan, wrong, gradient_of(data)).mean_miss, 10.0);
+}
+
+TEST(MonteCarloTest, BatchesOfUniformHoldNoImageTwiceAndDifferFromEachOther) {
+  const std::vector<std::int64_t> counts = {60, 25, 10};
+  const auto strategy = sampling::make_strategy("uniform");
+  const MonteCarloPlan plan{.batches = 2, .batch = 90, .seed = 7, .moment = {}};
+  auto first = draw_batch(*strategy, counts, plan, 0);
+  EXPECT_NE(first, draw_batch(*strategy, counts, plan, 1));
+  std::sort(first.begin(), first.end());
+  EXPECT_EQ(std::adjacent_find(first.begin(), first.end()), first.end());
+}
+
+TEST(MonteCarloTest, AnEstimateHasTheUsualStandardError) {
+  const std::vector<double> values = {1, 2, 3, 6};
+  const Estimate e = estimate(values);
+  EXPECT_DOUBLE_EQ(e.value, 3);
+  EXPECT_DOUBLE_EQ(e.error, std::sqrt(14.0 / 3 / 4));
+}
+
+TEST(MonteCarloTest, PlansThatCannotBeAreRefused) {
+  const std::vector<std::int64_t> counts = {3, 2};
+  const auto strategy = sampling::make_strategy("uniform");
+  EXPECT_THROW(draw_batch(*strategy, counts, {.batches = 2, .batch = 6, .seed = 1, .moment = {}}, 0),
+               base::Error);
+  const std::vector<float> expected(4);
+  EXPECT_THROW(
+      monte_carlo(*strategy, counts, {.batches = 1, .batch = 2, .seed = 1, .moment = {}}, expected, {}),
+      base::Error);
+}
+
+}  // namespace
+}  // namespace longtail::theory
