@@ -23,6 +23,8 @@ int run(int argc, char** argv) {
              "130 interrupted (start again with the same command to go on).");
   using namespace longtail::cli;
   // Keep in the order of a person's first day.
+  add_export(app);
+  add_params(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

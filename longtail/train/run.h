@@ -54,8 +54,8 @@ struct RunOptions {
 };
 
 // Throws base::Interrupted if stopped, base::Error if the loss is not finite (epoch, step and last good
-// checkpoint named), if the folder holds another configuration (the parameter named) or is in use, base::DamagedFile
-// if a checkpoint or a finished log is damaged.
+// checkpoint named), if the folder holds another configuration (the parameter named) or is in use,
+// base::DamagedFile if a checkpoint or a finished log is damaged.
 RunLog run_training(const RunConfig& config, const RunOptions& options);
 
 // The data set of a configuration, from its folder `data`.

@@ -287,15 +287,6 @@ std::filesystem::path timings_path(const std::filesystem::path& log) {
   return log.parent_path() / "timings.json";
 }
 
-void read_timings(const std::filesystem::path& path, RunLog& log) {
-  if (!std::filesystem::exists(path)) return;
-  const json object = json::parse(base::read_text(path, kLargestLog), nullptr, false);
-  if (!object.is_object())
-    fail("{} is not a JSON object; it holds only timings, so it can be deleted", path.string());
-  log.seconds_training = number(need(object, "seconds_training"), "seconds_training");
-  log.seconds_evaluation = number(need(object, "seconds_evaluation"), "seconds_evaluation");
-}
-
 }  // namespace
 
 json to_json(const RunLog& log) {
@@ -374,16 +365,30 @@ void write_log(const std::filesystem::path& path, const RunLog& log) {
   base::write_atomically(path, log_text(log));
 }
 
+// Timings are no results: a file that cannot be read is as good as none.
+void read_timings(const std::filesystem::path& log_file, RunLog& log) {
+  const std::filesystem::path path = timings_path(log_file);
+  if (!std::filesystem::exists(path)) return;
+  const json object = json::parse(base::read_text(path, kLargestLog), nullptr, false);
+  if (!object.is_object()) return;
+  const auto read = [&](const char* key) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_number() ? found->get<double>() : 0.0;
+  };
+  log.seconds_training = read("seconds_training");
+  log.seconds_evaluation = read("seconds_evaluation");
+}
+
 RunLog read_log(const std::filesystem::path& path) {
   const std::string content = base::read_text(path, kLargestLog);
   try {
     RunLog log = from_json(json::parse(content));
-    read_timings(timings_path(path), log);
+    read_timings(path, log);
     return log;
   } catch (const json::exception& error) {
-    fail("{} is not a run log: {}", path.string(), error.what());
+    fail<base::DamagedFile>("{} is not a run log: {}", path.string(), error.what());
   } catch (const base::Error& error) {
-    fail("{} cannot be used as a run log: {}", path.string(), error.what());
+    fail<base::DamagedFile>("{} cannot be used as a run log: {}", path.string(), error.what());
   }
 }
 

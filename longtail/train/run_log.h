@@ -84,6 +84,9 @@ std::string log_text(const RunLog& log);
 
 // Writes log.json and, beside it, timings.json.
 void write_log(const std::filesystem::path& path, const RunLog& log);
+// The seconds of an earlier part of the run, from the timings beside `log_file` if there are any that can be
+// read.
+void read_timings(const std::filesystem::path& log_file, RunLog& log);
 // Reads a log and, if there is one beside it, its timings. Refuses lists of different lengths, counts below
 // 0, accuracies outside 0 to 100.
 RunLog read_log(const std::filesystem::path& path);

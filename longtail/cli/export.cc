@@ -1,0 +1,63 @@
+// longtail export: the weights of a run for other programs.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "longtail/base/file.h"
+#include "longtail/cli/commands.h"
+#include "longtail/train/checkpoint.h"
+#include "longtail/train/safetensors.h"
+
+namespace longtail::cli {
+namespace {
+
+struct ExportArguments {
+  std::string run;
+  std::string out;
+  bool best = false;
+  bool last = false;
+};
+
+void run(const ExportArguments& arguments) {
+  const train::Checkpoint state = train::read_state(arguments.run);
+  const train::RunLog& log = *state.log;
+  const train::FullResult& result = arguments.last ? log.last : log.best;
+  const std::map<std::string, std::string> metadata = {
+      {"format", "pt"},
+      {"dataset", log.dataset},
+      {"model", state.config.at("model")},
+      {"shortcut", state.config.at("shortcut")},
+      {"strategy", log.strategy},
+      {"imbalance_ratio", fmt::format("{}", log.rho)},
+      {"seed", fmt::format("{}", log.seed)},
+      {"epoch", fmt::format("{}", result.epoch)},
+      {"test_acc", fmt::format("{}", result.accuracy.overall)},
+      {"protocol", log.fingerprint.protocol},
+      {"longtail", log.fingerprint.version}};
+  const std::int64_t steps = (std::int64_t{result.epoch} + 1) * state.steps_per_epoch;
+  const train::Network& network = arguments.last ? state.network : state.best;
+  base::write_atomically(arguments.out, train::safetensors(state.spec(), network, steps, metadata));
+  fmt::print("{}: the network after epoch {} of {} ({}, {:.2f} % on the test set).\n", arguments.out,
+             result.epoch + 1, arguments.run, arguments.last ? "the last" : "the best",
+             result.accuracy.overall);
+}
+
+}  // namespace
+
+void add_export(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("export", "Write the weights of a run as a safetensors file");
+  const auto arguments = std::make_shared<ExportArguments>();
+  command->add_option("RUN", arguments->run, "Folder of the run")->required();
+  command->add_option("--out", arguments->out, "File to write")->required()->type_name("FILE");
+  CLI::Option* best =
+      command->add_flag("--best", arguments->best, "The network at the best epoch (the default)");
+  command->add_flag("--last", arguments->last, "The network after the last epoch")->excludes(best);
+  command->footer(
+      "Example:\n"
+      "  longtail export runs/progressive-42 --out model.safetensors\n"
+      "Weights and batch-norm statistics have PyTorch's names; bench/peers/load_safetensors.py shows how to "
+      "load them.");
+  command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace longtail::cli

@@ -1,0 +1,55 @@
+// For tests of the program: runs it and gives back what it said.
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "longtail/base/file.h"
+
+namespace longtail::cli {
+
+struct Outcome {
+  int code = -1;  // exit code; 128 + signal if it was killed
+  std::string out;
+  std::string err;
+};
+
+// Starts the program with its standard output and error in files; returns its process id.
+inline pid_t start_program(std::vector<std::string> arguments, const std::filesystem::path& out,
+                           const std::filesystem::path& err) {
+  arguments.insert(arguments.begin(), LONGTAIL_PROGRAM);
+  const pid_t child = fork();
+  if (child != 0) return child;
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  if (!std::freopen(out.c_str(), "w", stdout) || !std::freopen(err.c_str(), "w", stderr)) _exit(127);
+  execv(argv[0], argv.data());
+  _exit(127);
+}
+
+inline int wait_for(pid_t child) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+inline Outcome run_program(const std::vector<std::string>& arguments) {
+  const auto folder = std::filesystem::temp_directory_path();
+  const auto out = folder / ("longtail_out." + std::to_string(getpid()));
+  const auto err = folder / ("longtail_err." + std::to_string(getpid()));
+  Outcome outcome;
+  outcome.code = wait_for(start_program(arguments, out, err));
+  outcome.out = base::read_text(out);
+  outcome.err = base::read_text(err);
+  std::filesystem::remove(out);
+  std::filesystem::remove(err);
+  return outcome;
+}
+
+}  // namespace longtail::cli

@@ -1,0 +1,124 @@
+#include "longtail/train/batch_queue.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace longtail::train {
+namespace {
+
+constexpr std::align_val_t kAlignment{64};
+
+std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+}  // namespace
+
+void BatchQueue::Free::operator()(std::byte* memory) const { ::operator delete[](memory, kAlignment); }
+
+BatchQueue::BatchQueue(int count, std::size_t bytes, Fill fill)
+    : count_(count),
+      fill_(std::move(fill)),
+      memory_(static_cast<std::byte*>(::operator new[](2 * aligned(bytes), kAlignment))) {
+  slots_[0].images = {memory_.get(), bytes};
+  slots_[1].images = {memory_.get() + aligned(bytes), bytes};
+  thread_ = std::thread([this] { produce(); });
+}
+
+BatchQueue::~BatchQueue() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void BatchQueue::produce() {
+  for (int number = 0; number < count_; ++number) {
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return stop_ || number < wanted_; });
+      if (stop_) return;
+    }
+    std::exception_ptr error;
+    try {
+      fill_(number, slots_[number % 2]);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      error_ = error;
+      made_ = number + 1;
+    }
+    changed_.notify_all();
+    if (error) return;
+  }
+}
+
+const BatchQueue::Slot* BatchQueue::next() {
+  if (given_ == count_) return nullptr;
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return made_ > given_; });
+  if (error_) std::rethrow_exception(error_);
+  const Slot* slot = &slots_[given_ % 2];
+  ++given_;
+  wanted_ = given_ + 1;  // the buffer given out before this one is free now
+  lock.unlock();
+  changed_.notify_all();
+  return slot;
+}
+
+std::unique_ptr<BatchQueue> TrainingSource::epoch(const sampling::Strategy& strategy,
+                                                  sampling::Moment moment) const {
+  // What the thread needs is copied: the queue may outlive this source.
+  const auto stream = std::make_shared<sampling::IndexStream>(strategy, subset.counts, moment, seed);
+  const auto pool = std::make_shared<base::ThreadPool>(1);  // the queue's own thread does the work
+  const auto fill = [source = *this, stream, pool, epoch = moment.epoch](int number, BatchQueue::Slot& slot) {
+    const auto size = static_cast<std::size_t>(source.batch_size);
+    const std::int64_t first = std::int64_t{number} * source.batch_size;
+    std::vector<std::int64_t> drawn(size);
+    stream->fill(first, drawn);
+    std::vector<std::int32_t> rows(size);
+    slot.labels.resize(size);
+    for (std::size_t i = 0; i < size; ++i) {
+      rows[i] = source.subset.indices[static_cast<std::size_t>(drawn[i])];
+      slot.labels[i] = source.data.train.labels[static_cast<std::size_t>(rows[i])];
+    }
+    data::Augmentation augmentation;
+    augmentation.on = source.augment;
+    augmentation.seed = source.seed;
+    augmentation.epoch = static_cast<std::uint32_t>(epoch);
+    augmentation.first_position = static_cast<std::uint64_t>(first);
+    data::write_batch(source.data, source.data.train, rows, augmentation, source.layout, slot.images.data(),
+                      *pool);
+  };
+  const std::size_t bytes =
+      static_cast<std::size_t>(batch_size) * data::bytes_per_image(layout, data.channels);
+  return std::make_unique<BatchQueue>(steps(), bytes, fill);
+}
+
+std::unique_ptr<BatchQueue> plain_batches(const data::Dataset& data, const data::Split& split,
+                                          std::span<const std::int32_t> rows, data::PixelLayout layout,
+                                          int batch_size) {
+  const auto images = static_cast<std::int64_t>(rows.empty() ? split.labels.size() : rows.size());
+  const auto pool = std::make_shared<base::ThreadPool>(1);
+  const auto fill = [=, &data, &split](int number, BatchQueue::Slot& slot) {
+    const std::int64_t first = std::int64_t{number} * batch_size;
+    const auto size = static_cast<std::size_t>(std::min<std::int64_t>(batch_size, images - first));
+    std::vector<std::int32_t> chosen(size);
+    slot.labels.resize(size);
+    for (std::size_t i = 0; i < size; ++i) {
+      const auto at = static_cast<std::size_t>(first) + i;
+      chosen[i] = rows.empty() ? static_cast<std::int32_t>(at) : rows[at];
+      slot.labels[i] = split.labels[static_cast<std::size_t>(chosen[i])];
+    }
+    data::write_batch(data, split, chosen, {}, layout, slot.images.data(), *pool);
+  };
+  const auto batches = static_cast<int>((images + batch_size - 1) / batch_size);
+  const std::size_t bytes =
+      static_cast<std::size_t>(batch_size) * data::bytes_per_image(layout, data.channels);
+  return std::make_unique<BatchQueue>(batches, bytes, fill);
+}
+
+}  // namespace longtail::train

@@ -1,0 +1,85 @@
+// Batches prepared ahead: while one is used, a thread of its own fills the next into a second buffer. The
+// content of a batch depends on its number only, so who prepares it and when makes no difference.
+//
+//   BatchQueue queue(count, bytes, [&](int number, BatchQueue::Slot& slot) { ... });
+//   while (const BatchQueue::Slot* slot = queue.next()) use(*slot);   // valid until the next call of next()
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "longtail/data/augment.h"
+#include "longtail/data/subset.h"
+#include "longtail/nn/engine.h"
+#include "longtail/sampling/stream.h"
+
+namespace longtail::train {
+
+class BatchQueue {
+ public:
+  struct Slot {
+    std::span<std::byte> images;
+    std::vector<std::int32_t> labels;
+
+    nn::Batch batch() const { return {images.data(), labels, static_cast<int>(labels.size())}; }
+  };
+  using Fill = std::function<void(int number, Slot& slot)>;
+
+  // Batches 0 ... count - 1, each of at most `bytes` bytes of images. Starts on the first at once.
+  BatchQueue(int count, std::size_t bytes, Fill fill);
+  ~BatchQueue();
+  BatchQueue(const BatchQueue&) = delete;
+  BatchQueue& operator=(const BatchQueue&) = delete;
+
+  // The next batch, or null after the last. Rethrows what `fill` threw.
+  const Slot* next();
+
+ private:
+  void produce();
+
+  // Cache-line aligned memory for the engine's vector loads.
+  struct Free {
+    void operator()(std::byte* memory) const;
+  };
+
+  const int count_;
+  const Fill fill_;
+  std::unique_ptr<std::byte[], Free> memory_;
+  Slot slots_[2];
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int made_ = 0;    // batches filled so far
+  int wanted_ = 1;  // batches that may be filled: one ahead of the one in use
+  int given_ = 0;   // batches given out
+  bool stop_ = false;
+  std::exception_ptr error_;
+  std::thread thread_;
+};
+
+// Where training batches come from: the images the stream names, under the transforms of their positions.
+struct TrainingSource {
+  const data::Dataset& data;
+  const data::Subset& subset;
+  data::PixelLayout layout;
+  int batch_size;
+  bool augment;
+  std::uint64_t seed;
+
+  std::unique_ptr<BatchQueue> epoch(const sampling::Strategy& strategy, sampling::Moment moment) const;
+  int steps() const { return static_cast<int>(subset.size() / batch_size); }
+};
+
+// Images `rows` of a split in order, as they are; an empty `rows` means the whole split.
+std::unique_ptr<BatchQueue> plain_batches(const data::Dataset& data, const data::Split& split,
+                                          std::span<const std::int32_t> rows, data::PixelLayout layout,
+                                          int batch_size);
+
+}  // namespace longtail::train

@@ -1,0 +1,98 @@
+#include "longtail/train/batch_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <set>
+
+#include "longtail/base/error.h"
+#include "longtail/train/testing.h"
+
+namespace longtail::train {
+namespace {
+
+TEST(BatchQueue, GivesEveryBatchOnceAndInOrder) {
+  BatchQueue queue(5, 4, [](int number, BatchQueue::Slot& slot) {
+    slot.labels = {number};
+    std::memcpy(slot.images.data(), &number, 4);
+  });
+  for (int expected = 0; expected < 5; ++expected) {
+    const BatchQueue::Slot* slot = queue.next();
+    ASSERT_NE(slot, nullptr);
+    EXPECT_EQ(slot->labels[0], expected);
+    int number = -1;
+    std::memcpy(&number, slot->images.data(), 4);
+    EXPECT_EQ(number, expected);
+  }
+  EXPECT_EQ(queue.next(), nullptr);
+  EXPECT_EQ(queue.next(), nullptr);
+}
+
+TEST(BatchQueue, PreparesTheNextBatchWhileOneIsUsed) {
+  std::atomic<int> made{0};
+  BatchQueue queue(3, 4, [&](int number, BatchQueue::Slot&) {
+    made = number + 1;
+    made.notify_all();
+  });
+  ASSERT_NE(queue.next(), nullptr);
+  made.wait(1);  // would hang if the second were made only when asked for
+  EXPECT_EQ(made, 2);
+  EXPECT_NE(queue.next(), nullptr);
+}
+
+TEST(BatchQueue, HandsOnWhatWentWrongAndCanBeLeftHalfWay) {
+  BatchQueue queue(3, 4, [](int number, BatchQueue::Slot&) {
+    if (number == 1) base::fail("no more");
+  });
+  EXPECT_NE(queue.next(), nullptr);
+  EXPECT_THROW(queue.next(), base::Error);
+  const BatchQueue unused(100, 4, [](int, BatchQueue::Slot&) {});
+  BatchQueue none(0, 4, [](int, BatchQueue::Slot&) {});
+  EXPECT_EQ(none.next(), nullptr);
+}
+
+TEST(TrainingSource, APositionHasTheStreamsImageUnderThePositionsTransform) {
+  const data::Dataset data = toy_dataset(3, 10, 1);
+  data::SubsetConfig config;
+  config.rho = 2;
+  const data::Subset subset = data::make_subset(config, data.train.labels, 3, 42);
+  const auto layout = data::PixelLayout::kNchwF32;
+  const TrainingSource source{data, subset, layout, 4, true, 42};
+  const auto strategy = sampling::make_strategy("class_balanced");
+  const sampling::Moment moment{.epoch = 3, .epochs = 10};
+  const sampling::IndexStream stream(*strategy, subset.counts, moment, 42);
+  const auto queue = source.epoch(*strategy, moment);
+  const std::size_t bytes = data::bytes_per_image(layout, 3);
+  std::vector<std::byte> expected(bytes);
+  std::int64_t position = 0;
+  while (const BatchQueue::Slot* slot = queue->next()) {
+    ASSERT_EQ(slot->labels.size(), 4u);
+    for (std::size_t i = 0; i < 4; ++i, ++position) {
+      const std::int32_t row = subset.indices[static_cast<std::size_t>(stream.at(position))];
+      EXPECT_EQ(slot->labels[i], data.train.labels[static_cast<std::size_t>(row)]);
+      data::write_image(data, data.image(data.train, row),
+                        data::transform_at(42, 3, static_cast<std::uint64_t>(position)), layout,
+                        expected.data());
+      EXPECT_EQ(std::memcmp(slot->images.data() + i * bytes, expected.data(), bytes), 0) << position;
+    }
+  }
+  EXPECT_EQ(position, subset.size() / 4 * 4);  // the incomplete batch is dropped
+  EXPECT_NE(subset.size() % 4, 0);
+}
+
+TEST(PlainBatches, HaveEveryImageOnceAndTheRestInAShorterBatch) {
+  const data::Dataset data = toy_dataset(2, 1, 5);
+  const auto queue = plain_batches(data, data.test, {}, data::PixelLayout::kNchwF32, 4);
+  std::vector<std::int32_t> labels;
+  std::vector<std::size_t> sizes;
+  while (const BatchQueue::Slot* slot = queue->next()) {
+    sizes.push_back(slot->labels.size());
+    labels.insert(labels.end(), slot->labels.begin(), slot->labels.end());
+  }
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{4, 4, 2}));
+  EXPECT_EQ(labels, data.test.labels);
+}
+
+}  // namespace
+}  // namespace longtail::train

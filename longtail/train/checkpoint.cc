@@ -1,0 +1,190 @@
+#include "longtail/train/checkpoint.h"
+
+#include <bit>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "longtail/base/error.h"
+#include "longtail/base/file.h"
+#include "longtail/base/hash.h"
+
+namespace longtail::train {
+namespace {
+
+using base::fail;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+static_assert(std::endian::native == std::endian::little, "checkpoints are little-endian");
+
+constexpr std::string_view kMagic = "LONGTAIL";
+constexpr std::uint32_t kVersion = 1;
+constexpr std::size_t kPrefix = 24;    // magic, version, zero, header size
+constexpr std::size_t kChecksum = 64;  // SHA-256 in hexadecimal digits
+
+template <class T>
+void append(std::string& out, T value) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+template <class T>
+T value_at(std::string_view bytes, std::size_t offset) {
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+struct NamedArray {
+  const char* name;
+  const std::vector<float>* values;
+};
+
+std::vector<NamedArray> arrays_of(const Checkpoint& checkpoint) {
+  return {{"parameters", &checkpoint.network.parameters},
+          {"buffers", &checkpoint.network.buffers},
+          {"best_parameters", &checkpoint.best.parameters},
+          {"best_buffers", &checkpoint.best.buffers},
+          {"momentum", &checkpoint.momentum}};
+}
+
+json header_of(const Checkpoint& checkpoint) {
+  json sizes = json::object();
+  for (const NamedArray& array : arrays_of(checkpoint)) sizes[array.name] = array.values->size();
+  return {{"epochs_done", checkpoint.epochs_done},
+          {"steps_per_epoch", checkpoint.steps_per_epoch},
+          {"classes", checkpoint.classes},
+          {"channels", checkpoint.channels},
+          {"config", checkpoint.config},
+          {"sizes", sizes},
+          {"log", checkpoint.log ? to_json(*checkpoint.log) : json()}};
+}
+
+// The bytes between prefix and checksum, once they are known to be whole.
+std::string_view checked_body(std::string_view bytes) {
+  if (bytes.substr(0, kMagic.size()) != kMagic) fail("it is not a checkpoint of longtail");
+  if (bytes.size() < kPrefix + kChecksum) fail("it is cut short: {} bytes", bytes.size());
+  const auto version = value_at<std::uint32_t>(bytes, 8);
+  if (version != kVersion) fail("it has version {}, this program reads version {}", version, kVersion);
+  const std::string_view covered = bytes.substr(0, bytes.size() - kChecksum);
+  if (base::sha256(covered) != bytes.substr(covered.size())) {
+    fail("its checksum does not agree with its {} bytes: it is damaged or cut short", bytes.size());
+  }
+  return covered.substr(kPrefix);
+}
+
+void read_array(std::string_view& body, const json& sizes, const char* name, std::vector<float>& out) {
+  const auto size = sizes.at(name).get<std::size_t>();
+  if (size > body.size() / sizeof(float)) fail("its array `{}` is longer than the file", name);
+  out.resize(size);
+  std::memcpy(out.data(), body.data(), size * sizeof(float));
+  body.remove_prefix(size * sizeof(float));
+}
+
+// The arrays must fit the network that the configuration names.
+void check_sizes(const Checkpoint& checkpoint) {
+  const nn::ParameterLayout layout = nn::parameter_layout(checkpoint.spec());
+  const auto fits = [&](const Network& network) {
+    return std::cmp_equal(network.parameters.size(), layout.parameter_count) &&
+           std::cmp_equal(network.buffers.size(), layout.buffer_count);
+  };
+  bool good = fits(checkpoint.network);
+  if (checkpoint.log) {
+    good = good && fits(checkpoint.best) &&
+           checkpoint.momentum.size() == checkpoint.network.parameters.size() &&
+           checkpoint.log->epochs() == checkpoint.epochs_done;
+  }
+  if (!good) fail("its arrays do not fit its network");
+}
+
+Checkpoint parse_checkpoint(std::string_view bytes) {
+  std::string_view body = checked_body(bytes);
+  const auto header_size = value_at<std::uint64_t>(bytes, 16);
+  if (header_size > body.size()) fail("its header is longer than the file");
+  const json header = json::parse(body.substr(0, header_size));
+  body.remove_prefix(header_size);
+  Checkpoint checkpoint;
+  checkpoint.epochs_done = header.at("epochs_done").get<int>();
+  checkpoint.steps_per_epoch = header.at("steps_per_epoch").get<int>();
+  checkpoint.classes = header.at("classes").get<int>();
+  checkpoint.channels = header.at("channels").get<int>();
+  checkpoint.config = header.at("config").get<std::map<std::string, std::string>>();
+  const json& sizes = header.at("sizes");
+  read_array(body, sizes, "parameters", checkpoint.network.parameters);
+  read_array(body, sizes, "buffers", checkpoint.network.buffers);
+  read_array(body, sizes, "best_parameters", checkpoint.best.parameters);
+  read_array(body, sizes, "best_buffers", checkpoint.best.buffers);
+  read_array(body, sizes, "momentum", checkpoint.momentum);
+  if (!body.empty()) fail("it has {} bytes too many", body.size());
+  if (!header.at("log").is_null()) checkpoint.log = from_json(header.at("log"));
+  check_sizes(checkpoint);
+  return checkpoint;
+}
+
+}  // namespace
+
+nn::ResNetSpec Checkpoint::spec() const {
+  return nn::make_spec(config.at("model"), config.at("shortcut"), classes, channels);
+}
+
+std::map<std::string, std::string> config_map(const RunConfig& config) {
+  std::map<std::string, std::string> map;
+  for (const auto& entry : run_params().entries()) {
+    if (entry.info.identity) map[entry.info.name] = entry.get(config);
+  }
+  return map;
+}
+
+RunConfig config_from_map(const std::map<std::string, std::string>& map) {
+  RunConfig config;
+  for (const auto& [name, text] : map) run_params().set(config, name, text);
+  return config;
+}
+
+void write_checkpoint(const fs::path& path, const Checkpoint& checkpoint) {
+  const std::string header = header_of(checkpoint).dump();
+  std::string bytes;
+  std::size_t size = kPrefix + header.size() + kChecksum;
+  for (const NamedArray& array : arrays_of(checkpoint)) size += array.values->size() * sizeof(float);
+  bytes.reserve(size);
+  bytes += kMagic;
+  append(bytes, kVersion);
+  append(bytes, std::uint32_t{0});
+  append(bytes, std::uint64_t{header.size()});
+  bytes += header;
+  for (const NamedArray& array : arrays_of(checkpoint)) {
+    bytes.append(reinterpret_cast<const char*>(array.values->data()), array.values->size() * sizeof(float));
+  }
+  bytes += base::sha256(bytes);
+  base::write_atomically(path, bytes);
+}
+
+Checkpoint read_checkpoint(const fs::path& path) {
+  const std::string bytes = base::read_text(path);
+  try {
+    return parse_checkpoint(bytes);
+  } catch (const std::exception& error) {
+    fail<base::DamagedFile>(
+        "{} cannot be used: {}. Delete it to start that run again, or put a good copy in its place",
+        path.string(), error.what());
+  }
+}
+
+fs::path state_path(const fs::path& run) { return run / "state.ckpt"; }
+fs::path kept_path(const fs::path& run, int epochs_done) {
+  return run / "kept" / (std::to_string(epochs_done) + ".ckpt");
+}
+fs::path log_path(const fs::path& run) { return run / "log.json"; }
+
+Checkpoint read_state(const fs::path& run) {
+  if (!fs::exists(state_path(run))) {
+    fail("{} holds no run (there is no {}); `longtail train --out {}` makes one", run.string(),
+         state_path(run).filename().string(), run.string());
+  }
+  Checkpoint checkpoint = read_checkpoint(state_path(run));
+  if (!checkpoint.log)
+    fail("{} is the checkpoint of a network only, not the state of a run", state_path(run).string());
+  return checkpoint;
+}
+
+}  // namespace longtail::train

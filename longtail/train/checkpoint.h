@@ -1,0 +1,60 @@
+// A checkpoint: networks and, in state.ckpt, all that a run needs to go on. One file, written whole or not at
+// all:
+//
+//   "LONGTAIL" | version u32 | 0 u32 | header size u64 | header (JSON) | arrays (fp32, little-endian) |
+//   SHA-256 in 64 digits
+//
+// The checksum covers everything before it and is checked before a byte is believed. Equal states are equal
+// bytes.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "longtail/nn/resnet.h"
+#include "longtail/train/config.h"
+#include "longtail/train/run_log.h"
+
+namespace longtail::train {
+
+// A network between steps: flat arrays in the order of nn::parameter_layout.
+struct Network {
+  std::vector<float> parameters;
+  std::vector<float> buffers;
+};
+
+struct Checkpoint {
+  int epochs_done = 0;  // 0: the initial network
+  int steps_per_epoch = 0;
+  int classes = 0;
+  int channels = 3;
+  std::map<std::string, std::string> config;  // identity parameters as canonical text
+  Network network;                            // after epochs_done epochs
+  // Only in state.ckpt:
+  Network best;                 // at the best epoch
+  std::vector<float> momentum;  // as large as the parameters
+  std::optional<RunLog> log;    // so far
+
+  nn::ResNetSpec spec() const;
+};
+
+// The identity parameters of a configuration as canonical text, and back.
+std::map<std::string, std::string> config_map(const RunConfig& config);
+RunConfig config_from_map(const std::map<std::string, std::string>& map);
+
+void write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
+// An Error says what is wrong with the file: not a checkpoint, cut short, damaged, of another version.
+Checkpoint read_checkpoint(const std::filesystem::path& path);
+
+// Where a run keeps them.
+std::filesystem::path state_path(const std::filesystem::path& run);
+std::filesystem::path kept_path(const std::filesystem::path& run, int epochs_done);
+std::filesystem::path log_path(const std::filesystem::path& run);
+
+// The state of a run; an Error tells how to make one if the folder has none.
+Checkpoint read_state(const std::filesystem::path& run);
+
+}  // namespace longtail::train

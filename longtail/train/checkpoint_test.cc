@@ -1,0 +1,128 @@
+#include "longtail/train/checkpoint.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "longtail/base/error.h"
+#include "longtail/base/file.h"
+#include "longtail/nn/init.h"
+
+namespace longtail::train {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+Checkpoint sample(bool with_log) {
+  Checkpoint checkpoint;
+  checkpoint.epochs_done = 1;
+  checkpoint.steps_per_epoch = 84;
+  checkpoint.classes = 2;
+  RunConfig config;
+  config.model = "resnet20";
+  config.engine = "onednn";
+  checkpoint.config = config_map(config);
+  checkpoint.network = {nn::initial_parameters(checkpoint.spec(), 42),
+                        nn::initial_buffers(checkpoint.spec())};
+  if (!with_log) return checkpoint;
+  checkpoint.best = checkpoint.network;
+  checkpoint.best.parameters[0] = 3;
+  checkpoint.momentum.assign(checkpoint.network.parameters.size(), 0.25F);
+  RunLog log;
+  log.strategy = "uniform";
+  log.rho = 100;
+  log.group_sizes = {2, 0, 0};
+  log.class_counts = {500, 400};
+  log.class_names = {"a", "b"};
+  log.train_loss = log.test_loss = log.lr_history = {1.0 / 3};
+  log.train_acc = log.test_acc = log.head_acc = log.medium_acc = log.tail_acc = {50};
+  log.best.per_class = log.last.per_class = {40, 60};
+  checkpoint.log = log;
+  return checkpoint;
+}
+
+fs::path file(const char* name) { return fs::path(testing::TempDir()) / name; }
+
+std::string refusal(const fs::path& path) {
+  try {
+    read_checkpoint(path);
+  } catch (const base::DamagedFile& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Checkpoint, ReadsBackWhatWasWritten) {
+  const fs::path path = file("whole.ckpt");
+  const Checkpoint written = sample(true);
+  write_checkpoint(path, written);
+  const Checkpoint read = read_checkpoint(path);
+  EXPECT_EQ(read.epochs_done, 1);
+  EXPECT_EQ(read.steps_per_epoch, 84);
+  EXPECT_EQ(read.config, written.config);
+  EXPECT_EQ(read.network.parameters, written.network.parameters);
+  EXPECT_EQ(read.network.buffers, written.network.buffers);
+  EXPECT_EQ(read.best.parameters, written.best.parameters);
+  EXPECT_EQ(read.momentum, written.momentum);
+  EXPECT_EQ(log_text(*read.log), log_text(*written.log));
+  EXPECT_EQ(read.spec(), written.spec());
+}
+
+TEST(Checkpoint, OfANetworkAloneHasNoLog) {
+  const fs::path path = file("network.ckpt");
+  write_checkpoint(path, sample(false));
+  EXPECT_FALSE(read_checkpoint(path).log.has_value());
+  EXPECT_TRUE(read_checkpoint(path).momentum.empty());
+}
+
+TEST(Checkpoint, WithAnyByteChangedIsRefusedInASentence) {
+  const fs::path path = file("damaged.ckpt");
+  write_checkpoint(path, sample(false));
+  const std::string whole = base::read_text(path);
+  std::vector<std::size_t> places(
+      64);  // magic, version, sizes, the start of the header; then all over the file
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= 60; ++i) places.push_back(whole.size() * i / 61);
+  places.push_back(whole.size() - 1);
+  for (const std::size_t place : places) {
+    std::string damaged = whole;
+    damaged[place] = static_cast<char>(damaged[place] ^ 1);
+    base::write_atomically(path, damaged);
+    EXPECT_THAT(refusal(path), HasSubstr(path.string())) << place;
+  }
+}
+
+TEST(Checkpoint, CutShortOrTooLongIsRefused) {
+  const fs::path path = file("short.ckpt");
+  write_checkpoint(path, sample(false));
+  const std::string whole = base::read_text(path);
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{7}, std::size_t{8}, std::size_t{50}, whole.size() - 1}) {
+    base::write_atomically(path, std::string_view(whole).substr(0, size));
+    EXPECT_NE(refusal(path), "") << size;
+  }
+  base::write_atomically(path, whole + "x");
+  EXPECT_NE(refusal(path), "");
+}
+
+TEST(Checkpoint, WhoseArraysDoNotFitItsNetworkIsRefused) {
+  const fs::path path = file("misfit.ckpt");
+  Checkpoint checkpoint = sample(false);
+  checkpoint.network.parameters.pop_back();
+  write_checkpoint(path, checkpoint);
+  EXPECT_THAT(refusal(path), HasSubstr("do not fit"));
+}
+
+TEST(Checkpoint, AFolderWithoutARunSaysHowToMakeOne) {
+  try {
+    read_state(file("nowhere"));
+    FAIL();
+  } catch (const base::Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("longtail train"));
+  }
+}
+
+}  // namespace
+}  // namespace longtail::train

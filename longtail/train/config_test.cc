@@ -1,0 +1,118 @@
+#include "longtail/train/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "longtail/base/error.h"
+#include "longtail/train/checkpoint.h"
+
+namespace longtail::train {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+RunConfig on_any_cpu() {
+  RunConfig config;
+  config.engine = "onednn";
+  return config;
+}
+
+TEST(Config, DefaultsAreThePapersTable) {
+  const RunConfig config = resolved(on_any_cpu());
+  EXPECT_EQ(config.epochs, 200);
+  EXPECT_EQ(config.batch_size, 128);
+  EXPECT_EQ(config.lr, 0.1);
+  EXPECT_EQ(config.momentum, 0.9);
+  EXPECT_TRUE(config.nesterov);
+  EXPECT_EQ(config.weight_decay, 2e-4);
+  EXPECT_EQ(config.clip, 5);
+  EXPECT_EQ(config.warmup_epochs, 5);
+  EXPECT_THAT(config.milestones, ElementsAre(160, 180));
+  EXPECT_EQ(config.lr_decay, 0.01);
+  EXPECT_EQ(config.model, "resnet32");
+  EXPECT_EQ(config.shortcut, "projection");
+}
+
+TEST(Config, EmptyMilestonesAreAtFourAndFourAndAHalfFifths) {
+  RunConfig config = on_any_cpu();
+  config.epochs = 30;
+  EXPECT_THAT(resolved(config).milestones, ElementsAre(24, 27));
+  config.epochs = 4;
+  EXPECT_THAT(resolved(config).milestones, ElementsAre(3));
+  config.epochs = 1;
+  EXPECT_THAT(resolved(config).milestones, ElementsAre());
+  config.schedule = "cosine";
+  config.epochs = 30;
+  EXPECT_THAT(resolved(config).milestones, ElementsAre());
+}
+
+TEST(Config, ResolvingTwiceChangesNothing) {
+  for (const int epochs : {1, 2, 4, 9, 30, 200}) {
+    RunConfig config = on_any_cpu();
+    config.epochs = epochs;
+    EXPECT_EQ(config_identity(resolved(config)), config_identity(config)) << epochs;
+  }
+}
+
+TEST(Config, IdentityHasEveryParameterButWhereAndHow) {
+  RunConfig config = on_any_cpu();
+  const std::string identity = config_identity(config);
+  EXPECT_THAT(identity, HasSubstr("epochs=200\n"));
+  EXPECT_THAT(identity, HasSubstr("rho=100\n"));
+  EXPECT_THAT(identity, Not(HasSubstr("threads=")));
+  config.threads = 3;
+  config.data = "/somewhere";
+  config.keep_epochs = {0};
+  EXPECT_EQ(config_hash(config), config_hash(on_any_cpu()));
+  config.seed = 7;
+  EXPECT_NE(config_hash(config), config_hash(on_any_cpu()));
+}
+
+TEST(Config, EqualConfigurationsWrittenDifferentlyHaveOneIdentity) {
+  RunConfig config = on_any_cpu();
+  config.milestones = {180, 160};
+  EXPECT_EQ(config_hash(config), config_hash(on_any_cpu()));
+}
+
+TEST(Config, TextGoesThereAndBack) {
+  RunConfig config = on_any_cpu();
+  config.lr = 0.30000000000000004;
+  config.milestones = {3, 5};
+  config.nesterov = false;
+  config.subset.rho = 12.5;
+  EXPECT_EQ(config_identity(config_from_map(config_map(resolved(config)))), config_identity(config));
+}
+
+std::string refusal(const RunConfig& config) {
+  try {
+    check(config);
+  } catch (const base::Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Config, CombinationsThatCannotBeAreRefusedInASentence) {
+  RunConfig config;
+  config.epochs = 100;
+  config.milestones = {160};
+  EXPECT_THAT(refusal(config), HasSubstr("`milestones` has 160"));
+  config = {};
+  config.keep_epochs = {201};
+  EXPECT_THAT(refusal(config), HasSubstr("`keep_epochs` has 201"));
+  config = {};
+  config.momentum = 0;
+  EXPECT_THAT(refusal(config), HasSubstr("`nesterov`"));
+  config = {};
+  config.lr = -1;
+  EXPECT_THAT(refusal(config), HasSubstr("`lr`"));
+  config = {};
+  config.strategy = "unifrom";
+  EXPECT_THAT(refusal(config), HasSubstr("uniform"));
+  EXPECT_EQ(refusal({}), "");
+}
+
+}  // namespace
+}  // namespace longtail::train

@@ -1,0 +1,23 @@
+#include "longtail/train/evaluate.h"
+
+#include "longtail/train/batch_queue.h"
+
+namespace longtail::train {
+
+Meter evaluate(nn::Engine& engine, const Network& network, const EvaluationSet& set, int batch_size,
+               const std::function<void()>& pulse) {
+  const auto classes = static_cast<std::size_t>(set.data.classes());
+  Meter meter(set.data.classes(), set.groups);
+  std::vector<float> logits(static_cast<std::size_t>(batch_size) * classes);
+  const auto queue = plain_batches(set.data, set.split, set.rows, engine.input_layout(), batch_size);
+  while (const BatchQueue::Slot* slot = queue->next()) {
+    const std::size_t size = slot->labels.size();
+    const std::span<float> out = std::span(logits).first(size * classes);
+    engine.predict(network.parameters, network.buffers, slot->batch(), out);
+    for (std::size_t i = 0; i < size; ++i) meter.add(out.subspan(i * classes, classes), slot->labels[i]);
+    if (pulse) pulse();
+  }
+  return meter;
+}
+
+}  // namespace longtail::train

@@ -1,0 +1,57 @@
+// What is measured on a set of labelled images: a meter that is fed logits and gives accuracies, F1,
+// calibration.
+//
+//   Meter meter(classes, groups);          // groups: the group of each class
+//   meter.add(logits, label);              // image after image; sums are made in this order
+//   EpochResult result = meter.result();
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "longtail/data/groups.h"
+#include "longtail/train/run_log.h"
+
+namespace longtail::train {
+
+inline constexpr int kCalibrationBins = 15;
+
+class Meter {
+ public:
+  Meter(int classes, std::vector<data::Group> groups);
+
+  // One image. The prediction is the first of the largest logits.
+  void add(std::span<const float> logits, std::int32_t label);
+
+  std::int64_t images() const { return images_; }
+  // Accuracies in percent and the mean cross-entropy. A group's accuracy is the mean of its classes'; classes
+  // without images do not count, and a group without such classes is NaN.
+  EpochResult result() const;
+  // Everything; `epoch` is only written into it.
+  FullResult full(int epoch) const;
+
+ private:
+  // Images in a bin of confidence: how many, how many right, the sum of their confidences.
+  struct Bin {
+    std::int64_t images = 0;
+    std::int64_t correct = 0;
+    double confidence = 0;
+  };
+  using Bins = std::array<Bin, kCalibrationBins>;
+
+  std::vector<double> class_accuracies() const;
+  std::int64_t images_of(std::size_t label) const;
+  double macro_f1() const;
+  static double calibration_error(const Bins& bins);
+
+  std::vector<data::Group> groups_;
+  std::vector<std::vector<int>> confusion_;  // [true][predicted]
+  std::array<Bins, 4> bins_{};               // head, medium, tail by true class, and all
+  std::int64_t images_ = 0;
+  std::int64_t correct_ = 0;
+  double loss_ = 0;
+};
+
+}  // namespace longtail::train

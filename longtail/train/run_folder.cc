@@ -1,0 +1,66 @@
+#include "longtail/train/run_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "longtail/base/error.h"
+#include "longtail/base/file.h"
+
+namespace longtail::train {
+
+namespace fs = std::filesystem;
+
+FolderLock::FolderLock(const fs::path& folder) {
+  base::make_folder(folder);
+  descriptor_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor_ < 0) base::fail("cannot open the folder {}: {}", folder.string(), std::strerror(errno));
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    const bool taken = errno == EWOULDBLOCK;
+    const std::string reason = std::strerror(errno);
+    ::close(descriptor_);
+    if (taken) {
+      base::fail("another process is training in {}; wait for it to end or use another folder",
+                 folder.string());
+    }
+    base::fail("cannot lock the folder {}: {}", folder.string(), reason);
+  }
+}
+
+FolderLock::~FolderLock() { ::close(descriptor_); }
+
+void refuse_other_config(const fs::path& folder, const std::map<std::string, std::string>& held,
+                         const std::map<std::string, std::string>& wanted) {
+  const auto value = [](const std::map<std::string, std::string>& map, const std::string& key) {
+    const auto found = map.find(key);
+    return found == map.end() ? std::string() : found->second;
+  };
+  std::map<std::string, std::string> all = held;
+  all.insert(wanted.begin(), wanted.end());
+  for (const auto& [key, ignored] : all) {
+    if (value(held, key) == value(wanted, key)) continue;
+    base::fail(
+        "{} holds a run with `{}` = `{}`, but here it is `{}`; use another folder, or the same parameters to "
+        "go on",
+        folder.string(), key, value(held, key), value(wanted, key));
+  }
+}
+
+void refuse_other_fingerprint(const fs::path& folder, const Fingerprint& held, const Fingerprint& wanted) {
+  const auto compare = [&](const std::string& before, const std::string& now, const char* what) {
+    if (before == now) return;
+    base::fail(
+        "the run in {} was begun with {} (SHA-256 {:.12}..., now {:.12}...); use another folder to start "
+        "anew",
+        folder.string(), what, before, now);
+  };
+  compare(held.data, wanted.data, "another content of the data set");
+  compare(held.subset, wanted.subset, "another subset of the images");
+  compare(held.init, wanted.init, "other initial weights");
+  compare(held.augment, wanted.augment, "another augmentation");
+}
+
+}  // namespace longtail::train

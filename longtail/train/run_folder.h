@@ -1,0 +1,32 @@
+// The folder of a run: who works in it, and whether what it holds belongs to the configuration at hand.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "longtail/train/run_log.h"
+
+namespace longtail::train {
+
+// Keeps a second process out of a folder. The lock goes with the process, however it ends.
+class FolderLock {
+ public:
+  // Creates the folder if needed; an Error if another process works in it.
+  explicit FolderLock(const std::filesystem::path& folder);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int descriptor_ = -1;
+};
+
+// An Error naming the parameter that differs.
+void refuse_other_config(const std::filesystem::path& folder, const std::map<std::string, std::string>& held,
+                         const std::map<std::string, std::string>& wanted);
+// An Error saying what changed since the run began: the data set, the subset, the initial weights.
+void refuse_other_fingerprint(const std::filesystem::path& folder, const Fingerprint& held,
+                              const Fingerprint& wanted);
+
+}  // namespace longtail::train

@@ -1,0 +1,194 @@
+#include "longtail/train/run_log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "longtail/base/error.h"
+#include "longtail/base/file.h"
+
+namespace longtail::train {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+RunLog sample_log() {
+  RunLog log;
+  log.dataset = "toy";
+  log.strategy = "power:q=0.25";
+  log.rho = 100;
+  log.seed = 42;
+  log.group_sizes = {1, 1, 0};
+  log.class_counts = {500, 50};
+  log.class_names = {"apple", "bear"};
+  log.config = {
+      {"lr", "0.1"}, {"nesterov", "true"}, {"milestones", "160"}, {"model", "resnet32"}, {"seed", "42"}};
+  const double none = std::nan("");
+  log.train_loss = {4.0, 1.0 / 3};
+  log.train_acc = {10, 20};
+  log.test_acc = {60, 50};
+  log.test_loss = {0.7, 0.8};
+  log.head_acc = {70, 60};
+  log.medium_acc = {50, 40};
+  log.tail_acc = {none, none};
+  log.lr_history = {0.02, 0.04};
+  log.best = {0, {60, 70, 50, none, 0.7}, {70, 50}, 58.5, 60, 5, 4, 6, none, {{7, 3}, {5, 5}}};
+  log.last = {1, {50, 60, 40, none, 0.8}, {60, 40}, 48.5, 50, 5, 4, 6, none, {{6, 4}, {6, 4}}};
+  log.fingerprint = {"a", "b", "c", "d", "e", "onednn", "0.1.0"};
+  log.finished = true;
+  return log;
+}
+
+// A log as the paper's Python code writes it.
+json published_log() {
+  return {{"strategy", "uniform"},
+          {"imbalance_ratio", 10},
+          {"seed", 42},
+          {"class_counts", {500, 49}},
+          {"config", {{"epochs", 3}, {"lr", 0.1}, {"lr_milestones", {160, 180}}, {"seeds", {42, 123, 456}}}},
+          {"train_loss", {4.0, 3.5, 3.0}},
+          {"train_acc", {5.0, 10.0, 15.0}},
+          {"test_acc", {6.0, 12.0, 12.0}},
+          {"test_loss", {4.1, 3.6, 3.2}},
+          {"head_acc", {8.0, 14.0, 13.0}},
+          {"medium_acc", {4.0, 10.0, 11.0}},
+          {"tail_acc", {0.0, 0.0, 0.0}},
+          {"lr_history", {0.02, 0.04, 0.06}},
+          {"best_acc", 12.0},
+          {"final_overall_acc", 12.0},
+          {"final_head_acc", 14.0},
+          {"final_medium_acc", 10.0},
+          {"final_tail_acc", 0.0},
+          {"final_per_class_acc", {14.0, 10.0}}};
+}
+
+std::string error_of(const json& object) {
+  try {
+    from_json(object);
+  } catch (const base::Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(RunLog, ReadsBackExactlyWhatWasWritten) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "run_log";
+  base::make_folder(folder);
+  RunLog log = sample_log();
+  log.seconds_training = 1.5;
+  write_log(folder / "log.json", log);
+  const RunLog back = read_log(folder / "log.json");
+  EXPECT_EQ(log_text(back), log_text(log));
+  EXPECT_EQ(back.train_loss, log.train_loss);
+  EXPECT_EQ(back.config, log.config);
+  EXPECT_EQ(back.best.confusion, log.best.confusion);
+  EXPECT_EQ(back.seconds_training, 1.5);
+  EXPECT_TRUE(std::isnan(back.tail_acc[0]));
+  EXPECT_TRUE(std::isnan(back.last.accuracy.tail));
+}
+
+TEST(RunLog, TimingsAreNotAmongTheResults) {
+  RunLog log = sample_log();
+  const std::string before = log_text(log);
+  log.seconds_training = 99;
+  EXPECT_EQ(log_text(log), before);
+}
+
+TEST(RunLog, AnEmptyGroupIsNullInTheFile) {
+  const json object = json::parse(log_text(sample_log()));
+  EXPECT_TRUE(object["tail_acc"][0].is_null());
+  EXPECT_TRUE(object["final_tail_acc"].is_null());
+  EXPECT_TRUE(object["last"]["tail_ece"].is_null());
+}
+
+TEST(RunLog, KeepsThePapersKeysAtTheBestEpoch) {
+  const json object = json::parse(log_text(sample_log()));
+  EXPECT_EQ(object["best_acc"], 60);
+  EXPECT_EQ(object["final_head_acc"], 70);
+  EXPECT_EQ(object["final_per_class_acc"], json({70, 50}));
+  EXPECT_EQ(object["last"]["head_acc"], 60);
+  EXPECT_EQ(object["config"]["lr"], 0.1);
+  EXPECT_EQ(object["config"]["milestones"], json({160}));
+}
+
+TEST(RunLog, ReadsAPublishedLogAndDoesNotTakeAnEmptyTailForZero) {
+  const RunLog log = from_json(published_log());
+  EXPECT_EQ(log.schema, 0);
+  EXPECT_EQ(log.rho, 10);
+  EXPECT_EQ(log.group_sizes, (std::vector<int>{1, 1, 0}));
+  EXPECT_EQ(log.best_epoch, 1);  // the first of two equal maxima
+  EXPECT_EQ(log.best.accuracy.head, 14);
+  EXPECT_EQ(log.best.per_class, (std::vector<double>{14, 10}));
+  EXPECT_EQ(log.last.epoch, 2);
+  EXPECT_EQ(log.last.accuracy.medium, 11);
+  EXPECT_TRUE(std::isnan(log.tail_acc[1]));
+  EXPECT_TRUE(std::isnan(log.best.accuracy.tail));
+  EXPECT_TRUE(std::isnan(log.best.macro_f1));
+  EXPECT_EQ(log.config.at("lr_milestones"), "160,180");
+  EXPECT_TRUE(log.finished);
+}
+
+TEST(RunLog, KeepsATailOfZeroIfThereAreTailClasses) {
+  json object = published_log();
+  object["class_counts"] = {500, 50, 5};
+  object["final_per_class_acc"] = {14.0, 10.0, 0.0};
+  EXPECT_EQ(from_json(object).tail_acc[0], 0);
+}
+
+TEST(RunLog, ReadsClassCountsWrittenAsADictionary) {
+  json object = published_log();
+  object["class_counts"] = {{"0", 500}, {"1", 49}};
+  EXPECT_EQ(from_json(object).class_counts, (std::vector<std::int64_t>{500, 49}));
+}
+
+TEST(RunLog, AnErrorNamesTheKeyThatIsMissingOrWrong) {
+  const json whole = published_log();
+  for (const auto& [key, value] : whole.items()) {
+    if (key == "best_acc" || key == "final_tail_acc") continue;  // told by the rest, or of an empty group
+    json missing = published_log();
+    missing.erase(key);
+    EXPECT_THAT(error_of(missing), HasSubstr("`" + key + "`"));
+    json wrong = published_log();
+    wrong[key] = true;
+    EXPECT_THAT(error_of(wrong), HasSubstr("`" + key + "`"));
+  }
+  json longer = published_log();
+  longer["head_acc"].push_back(1.0);
+  EXPECT_THAT(error_of(longer), HasSubstr("`head_acc` has 4 epochs"));
+  json beyond = published_log();
+  beyond["test_acc"][0] = 101;
+  EXPECT_THAT(error_of(beyond), HasSubstr("`test_acc` has 101"));
+}
+
+TEST(RunLog, EveryKeyOfOursIsNeededOrHarmless) {
+  const json whole = json::parse(log_text(sample_log()));
+  for (const auto& [key, value] : whole.items()) {
+    json missing = whole;
+    missing.erase(key);
+    if (key.starts_with("final_") || key == "best_acc") {
+      EXPECT_EQ(log_text(from_json(missing)), log_text(sample_log())) << key;
+    } else if (key != "schema") {
+      EXPECT_THAT(error_of(missing), HasSubstr("`" + key + "`"));
+    }
+  }
+}
+
+TEST(RunLog, AFileThatIsNoLogIsRefusedByName) {
+  const auto path = std::filesystem::path(testing::TempDir()) / "not_a_log.json";
+  for (const char* content : {"", "{", "[]", "{}", "{\"strategy\": 3}", "\x80"}) {
+    base::write_atomically(path, std::string_view(content));
+    try {
+      read_log(path);
+      FAIL() << content;
+    } catch (const base::Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr(path.string()));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace longtail::train
