@@ -12,11 +12,11 @@ constexpr Fixed kSlot = Fixed{1} << 64;
 // The probabilities as whole numbers that fill the slots exactly; integers make the rest of the work free of
 // rounding.
 std::vector<Fixed> weights_of(std::span<const double> probabilities) {
-  const double sum = std::accumulate(probabilities.begin(), probabilities.end(), 0.0);
-  const auto classes = static_cast<double>(probabilities.size());
+  const long double sum = std::accumulate(probabilities.begin(), probabilities.end(), 0.0L);
+  const auto classes = static_cast<long double>(probabilities.size());
   std::vector<Fixed> weights;
-  for (const double p : probabilities) weights.push_back(static_cast<Fixed>(p / sum * classes * 0x1.0p64));
-  // What rounding a double leaves over, below 2^-50 of the whole, goes to the largest class.
+  for (const double p : probabilities) weights.push_back(static_cast<Fixed>(p / sum * classes * 0x1.0p64L));
+  // What rounding leaves over, about 2^-64 a class, goes to the largest.
   const Fixed whole = kSlot * probabilities.size();
   *std::max_element(weights.begin(), weights.end()) +=
       whole - std::accumulate(weights.begin(), weights.end(), Fixed{0});

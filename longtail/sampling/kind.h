@@ -92,13 +92,13 @@ std::int64_t classes_with_images(std::span<const std::int64_t> counts);
 template <class Weight>
 std::vector<double> proportional(std::span<const std::int64_t> counts, Weight weight) {
   std::vector<double> weights;
-  double sum = 0;
+  long double sum = 0;  // a thousand classes must not cost the last digits
   for (const std::int64_t count : counts) {
     weights.push_back(count > 0 ? weight(static_cast<double>(count)) : 0.0);
     sum += weights.back();
   }
   if (sum > 0) {
-    for (double& value : weights) value /= sum;
+    for (double& value : weights) value /= static_cast<double>(sum);
   }
   return weights;
 }

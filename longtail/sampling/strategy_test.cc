@@ -208,7 +208,7 @@ TEST(AliasTable, HoldsExactlyTheProbabilitiesItWasMadeFrom) {
       }
       for (std::size_t k = 0; k < p.size(); ++k) {
         const double drawn = static_cast<double>(mass[k]) * 0x1.0p-64 / classes;
-        EXPECT_NEAR(drawn, p[k], 1e-19 + 1e-13 * p[k]) << name << " " << classes;
+        EXPECT_NEAR(drawn, p[k], 1e-19 + 1e-14 * p[k]) << name << " " << classes;
       }
     }
   }
