@@ -25,6 +25,7 @@ int run(int argc, char** argv) {
   // Keep in the order of a person's first day.
   add_export(app);
   add_params(app);
+  add_theory(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

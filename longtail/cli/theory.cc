@@ -1,0 +1,195 @@
+// longtail theory: what the class sizes alone say of each strategy.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "longtail/base/error.h"
+#include "longtail/base/file.h"
+#include "longtail/base/text.h"
+#include "longtail/cli/commands.h"
+#include "longtail/cli/param_flags.h"
+#include "longtail/cli/theory_words.h"
+#include "longtail/data/registry.h"
+#include "longtail/data/subset.h"
+
+namespace longtail::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TheoryOptions {
+  std::string dataset = "cifar100";
+  std::string data;
+  data::SubsetConfig subset;
+  std::string counts_file;
+  std::vector<std::string> strategies = {"uniform", "class_balanced", "square_root", "progressive"};
+  int epochs = 200;
+  std::vector<int> shown_epochs;
+  std::int64_t seed = 42;
+  theory::Assumptions assumptions;
+  std::vector<std::string> logs;
+  bool json = false;
+  std::string out;
+  std::string format = "pdf";
+};
+
+std::vector<std::int64_t> read_counts(const fs::path& path) {
+  std::vector<std::int64_t> counts;
+  int number = 0;
+  std::int64_t sum = 0;
+  for (const std::string& line : base::split(base::read_text(path, 1 << 24), '\n')) {
+    ++number;
+    const std::string_view text = base::trim(line);
+    if (text.empty()) continue;
+    const auto count = base::parse_integer(text);
+    if (!count || *count < 0 || *count > 1'000'000'000) {
+      base::fail("{}, line {}: `{}` is not the number of images of a class", path.string(), number, text);
+    }
+    counts.push_back(*count);
+    sum += *count;
+  }
+  if (counts.size() < 2 || sum == 0) {
+    base::fail("{}: {} classes with {} images; write the images of each class, a number a line",
+               path.string(), counts.size(), sum);
+  }
+  return counts;
+}
+
+// Published data need not be there: how many images a class has is known.
+std::vector<std::int64_t> available_counts(const TheoryOptions& options) {
+  if (const data::PublishedData* published = data::find_published(options.dataset))
+    return published->train_counts;
+  const data::Dataset dataset = data::load_dataset(options.dataset, options.data);
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(dataset.classes()));
+  for (const std::int32_t label : dataset.train.labels) ++counts[static_cast<std::size_t>(label)];
+  return counts;
+}
+
+// The epochs a table shows: one is enough for a strategy that does not change; else the first, that of the
+// paper's first learning-rate decay (80%) and the last.
+std::vector<int> epochs_to_show(const sampling::Strategy& strategy, std::span<const std::int64_t> counts,
+                                const TheoryOptions& options) {
+  if (!options.shown_epochs.empty()) return options.shown_epochs;
+  const int last = options.epochs - 1;
+  const auto first = strategy.probabilities(counts, {0, options.epochs});
+  if (first == strategy.probabilities(counts, {last, options.epochs})) return {0};
+  return {0, options.epochs * 8 / 10, last};
+}
+
+std::vector<train::RunLog> read_logs(const std::vector<std::string>& paths) {
+  std::vector<train::RunLog> logs;
+  for (const std::string& path : paths) {
+    if (!fs::is_directory(path)) {
+      logs.push_back(train::read_log(path));
+      continue;
+    }
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::recursive_directory_iterator(path)) {
+      if (entry.path().filename() == "log.json") found.push_back(entry.path());
+    }
+    std::sort(found.begin(), found.end());
+    if (found.empty()) base::fail("{}: no log.json in this folder or below it", path);
+    for (const fs::path& log : found) logs.push_back(train::read_log(log));
+  }
+  return logs;
+}
+
+TheoryReport make_report(const TheoryOptions& options) {
+  TheoryReport report;
+  report.groups = data::Groups::parse(options.subset.groups);
+  if (options.counts_file.empty()) {
+    report.counts = data::profile_counts(options.subset, available_counts(options));
+    report.title =
+        fmt::format("{}, profile {}, rho {:g}", options.dataset, options.subset.profile, options.subset.rho);
+  } else {
+    report.counts = read_counts(options.counts_file);
+    report.title = options.counts_file;
+  }
+  report.epochs = options.epochs;
+  report.assumptions = options.assumptions;
+  for (const int epoch : options.shown_epochs) {
+    if (epoch < 0 || epoch >= options.epochs) {
+      base::fail<base::UsageError>("epoch {} is not in a training of {} epochs, which are 0 ... {}", epoch,
+                                   options.epochs, options.epochs - 1);
+    }
+  }
+  for (const std::string& text : options.strategies) {
+    const auto strategy = sampling::make_strategy(text);
+    for (const int epoch : epochs_to_show(*strategy, report.counts, options)) {
+      report.shown.push_back(
+          forecast(*strategy, report.counts, {epoch, options.epochs}, options.assumptions));
+    }
+    std::vector<theory::Forecast> course;
+    for (int epoch = 0; epoch < options.epochs; ++epoch) {
+      course.push_back(forecast(*strategy, report.counts, {epoch, options.epochs}, options.assumptions));
+    }
+    report.courses.push_back(std::move(course));
+    report.exposures.push_back(theory::exposure(*strategy, report.counts, options.epochs,
+                                                options.assumptions.batch,
+                                                static_cast<std::uint64_t>(options.seed)));
+  }
+  report.summary = theory::summarise(options.strategies, report.counts, options.epochs, report.groups);
+  if (!options.logs.empty()) report.evidence = theory::weigh_predictions(read_logs(options.logs));
+  return report;
+}
+
+void run_theory(const TheoryOptions& options) {
+  const TheoryReport report = make_report(options);
+  if (options.json) {
+    fmt::print("{}", theory_json(report));
+  } else {
+    fmt::print("{}", theory_text(report));
+  }
+  if (options.out.empty()) return;
+  const fs::path folder = options.out;
+  base::make_folder(folder);
+  base::write_atomically(folder / "theory.json", std::string_view(theory_json(report)));
+  for (const fs::path& path : draw_theory(report, folder, options.format))
+    fmt::print(stderr, "wrote {}\n", path.string());
+}
+
+}  // namespace
+
+void add_theory(CLI::App& app) {
+  static const auto table = data::subset_params();
+  auto options = std::make_shared<TheoryOptions>();
+  CLI::App* command = app.add_subcommand(
+      "theory",
+      "What the class sizes alone say: class weights, bias and variance of the gradient by both formulas.");
+  command->footer(
+      "Examples:\n"
+      "  longtail theory --dataset cifar100 --rho 100\n"
+      "  longtail theory --counts sizes.txt --strategies uniform power:q=0.25 --epochs 90 --batch-size 256\n"
+      "  longtail theory --rho 100 --json | jq '.summary'\n"
+      "  longtail theory --rho 100 --out figures --format svg\n"
+      "  longtail theory --logs runs/        also weighs the paper's three predictions against run logs\n"
+      "`longtail probe` measures on a trained network what this forecasts.");
+  command->add_option("--dataset", options->dataset,
+                      "Published data set or your own (folder:DIR, ...). [cifar100]");
+  command->add_option("--data", options->data, "Folder of the data; needed only for data of your own.");
+  command->add_option("--counts", options->counts_file,
+                      "Instead of a data set: images of each class, a number a line.");
+  add_param_flags(*command, table, options->subset, {"profile", "rho", "n_max", "groups"});
+  command->add_option("--strategies", options->strategies,
+                      "The strategies, separated by spaces. [the paper's four]");
+  command->add_option("--epochs", options->epochs, "Epochs of the training. [200]")
+      ->check(CLI::Range(1, 100000));
+  command->add_option("--epoch", options->shown_epochs, "Epochs that the tables show. [the telling ones]")
+      ->delimiter(',');
+  command->add_option("--batch-size", options->assumptions.batch, "Images in a mini-batch. [128]")
+      ->check(CLI::Range(1, 1 << 20));
+  command->add_option("--seed", options->seed, "Seed of the index streams that draws are counted in. [42]");
+  command->add_option("--sigma2", options->assumptions.sigma2, "Variance of gradients within a class. [1]")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--norm2", options->assumptions.norm2, "Squared length of a class's mean gradient. [1]")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--logs", options->logs,
+                      "Run logs, or folders that hold log.json files: weighs the predictions.");
+  command->add_flag("--json", options->json, "Prints everything as JSON, all classes and epochs.");
+  command->add_option("--out", options->out, "Folder for theory.json and the figures (needs gnuplot).");
+  command->add_option("--format", options->format, "Of the figures: pdf, svg or png. [pdf]")
+      ->check(CLI::IsMember({"pdf", "svg", "png"}));
+  command->callback([options] { run_theory(*options); });
+}
+
+}  // namespace longtail::cli

@@ -1,0 +1,182 @@
+#include "longtail/cli/theory_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "longtail/base/text.h"
+#include "longtail/cli/text_table.h"
+#include "longtail/theory/export.h"
+
+namespace longtail::cli {
+namespace {
+
+using theory::Forecast;
+
+int largest_class(std::span<const std::int64_t> counts) {
+  return static_cast<int>(std::max_element(counts.begin(), counts.end()) - counts.begin());
+}
+
+// The last of the smallest classes that have images.
+int smallest_class(std::span<const std::int64_t> counts) {
+  int smallest = largest_class(counts);
+  for (int k = 0; k < static_cast<int>(counts.size()); ++k) {
+    if (counts[k] > 0 && counts[k] <= counts[smallest]) smallest = k;
+  }
+  return smallest;
+}
+
+std::string heading(const TheoryReport& report) {
+  const auto n = std::accumulate(report.counts.begin(), report.counts.end(), std::int64_t{0});
+  const auto sizes = report.groups.sizes(report.counts);
+  return fmt::format(
+      "{}: {} images in {} classes, the largest {}, the smallest {}; {} head, {} medium, {} tail classes "
+      "(`{}`)\n"
+      "batches of {}, {} epochs\n",
+      report.title, base::with_commas(n), report.counts.size(), report.counts[largest_class(report.counts)],
+      report.counts[smallest_class(report.counts)], sizes[0], sizes[1], sizes[2], report.groups.name(),
+      report.assumptions.batch, report.epochs);
+}
+
+std::string weights_text(const TheoryReport& report) {
+  const int head = largest_class(report.counts), tail = smallest_class(report.counts);
+  TextTable table({"strategy", "epoch", "lambda", "w largest", "w smallest", "in a batch", "", "absent",
+                   "1-norm", "2-norm", "tot. var."});
+  for (const Forecast& f : report.shown) {
+    table.add({f.strategy, std::to_string(f.moment.epoch), fmt::format("{:.3f}", f.lambda),
+               fmt::format("{:.3f}%", 100 * f.classes[head].weight),
+               fmt::format("{:.4f}%", 100 * f.classes[tail].weight),
+               fmt::format("{:.2f}", f.classes[head].expected),
+               fmt::format("{:.4f}", f.classes[tail].expected),
+               fmt::format("{:.1f}%", 100 * f.classes[tail].absence), fmt::format("{:.4f}", f.deviation.one),
+               fmt::format("{:.4f}", f.deviation.two), fmt::format("{:.4f}", f.deviation.total_variation)});
+  }
+  return fmt::format(
+      "\nClass weights: of the largest and the smallest class, their expected images in a batch, the chance "
+      "that the\n"
+      "smallest is absent from one, and the distance of the weights from the class frequencies\n{}",
+      table.text());
+}
+
+std::string formulas_text(const TheoryReport& report) {
+  const int head = largest_class(report.counts), tail = smallest_class(report.counts);
+  TextTable table({"strategy", "epoch", "bias^2", "Prop. 1", "largest", "smallest", "MSE", "exact", "within",
+                   "between", "largest", "smallest", "MSE"});
+  const auto ratio = [](double value) { return fmt::format("x{:.{}f}", value, value < 10 ? 2 : 1); };
+  for (const Forecast& f : report.shown) {
+    const theory::Decomposition& d = f.total;
+    table.add({f.strategy, std::to_string(f.moment.epoch), fmt::format("{:.3g}", d.bias2),
+               fmt::format("{:.3g}", d.proposition), ratio(f.classes[head].proposition_ratio),
+               ratio(f.classes[tail].proposition_ratio), fmt::format("{:.3g}", d.proposition_mse()),
+               fmt::format("{:.3g}", d.variance()), fmt::format("{:.3g}", d.within),
+               fmt::format("{:.3g}", d.between), ratio(f.classes[head].exact_ratio),
+               ratio(f.classes[tail].exact_ratio), fmt::format("{:.3g}", d.mse())});
+  }
+  return fmt::format(
+      "\nVariance of the gradient by both formulas, if every class has sigma^2 = {:g} and orthogonal mean "
+      "gradients of\n"
+      "squared length {:g} (--sigma2, --norm2; `longtail probe` measures them). \"largest\", \"smallest\": "
+      "the class's\n"
+      "contribution over that of uniform draws\n{}"
+      "  Prop. 1: sum w^2 sigma^2 / (b n_k). exact: 1/b [sum w (sigma^2 + |g|^2) - |sum w g|^2]; uniform "
+      "without\n"
+      "  replacement times (n - b)/(n - 1). The first is no mini-batch variance: docs/theory.md tells when "
+      "it is a proxy.\n",
+      report.assumptions.sigma2, report.assumptions.norm2, table.text());
+}
+
+std::string summary_text(const TheoryReport& report) {
+  TextTable table({"strategy", "bias^2", "head variance", "tail variance"});
+  for (const auto& row : report.summary)
+    table.add({row.strategy, row.bias, row.head_variance, row.tail_variance});
+  return "\nThe paper's summary (bias by the 2-norm, variance by Proposition 1)\n" + table.text();
+}
+
+struct GroupExposure {
+  double images = 0, expected = 0, mean = 0;
+  std::int64_t most = 0;
+};
+
+std::string exposure_text(const TheoryReport& report) {
+  TextTable table(
+      {"strategy", "head", "", "medium", "", "tail", "", "most", "never", "effective", "an epoch"});
+  for (const theory::Exposure& e : report.exposures) {
+    std::vector<GroupExposure> groups(3);
+    std::int64_t most = 0;
+    for (const theory::ClassExposure& one : e.classes) {
+      if (one.count == 0) continue;
+      GroupExposure& group = groups[static_cast<std::size_t>(report.groups.of(one.count))];
+      group.images += static_cast<double>(one.count);
+      group.expected += one.expected * static_cast<double>(one.count);
+      group.mean += one.mean * static_cast<double>(one.count);
+      most = std::max(most, one.most);
+    }
+    std::vector<std::string> row = {e.strategy};
+    for (const GroupExposure& group : groups) {
+      const bool any = group.images > 0;
+      row.push_back(any ? fmt::format("{:.1f}", group.expected / group.images) : "-");
+      row.push_back(any ? fmt::format("{:.1f}", group.mean / group.images) : "-");
+    }
+    row.push_back(base::with_commas(most));
+    row.push_back(base::with_commas(e.never));
+    row.push_back(fmt::format("{:.0f}", e.effective));
+    row.push_back(fmt::format("{:.0f}", e.distinct_an_epoch));
+    table.add(std::move(row));
+  }
+  return fmt::format(
+      "\nHow often an image is drawn in {} epochs: expected and counted in the index streams, a group of "
+      "classes at a time;\n"
+      "the most often drawn image, images never drawn, effective number of images (Kish), distinct images an "
+      "epoch\n{}",
+      report.epochs, table.text());
+}
+
+}  // namespace
+
+std::string evidence_text(std::span<const theory::Evidence> evidence) {
+  std::string out = "\nThe paper's predictions\n";
+  int number = 0;
+  for (const theory::Evidence& one : evidence) {
+    out += fmt::format("  {}. {}: {}\n", ++number, one.prediction, one.verdict);
+    for (const std::string& line : one.lines) out += "     " + line + "\n";
+  }
+  return out;
+}
+
+std::string theory_text(const TheoryReport& report) {
+  std::string out = heading(report) + weights_text(report) + formulas_text(report) + summary_text(report);
+  if (!report.exposures.empty()) out += exposure_text(report);
+  if (!report.evidence.empty()) out += evidence_text(report.evidence);
+  return out;
+}
+
+std::string theory_json(const TheoryReport& report) {
+  using nlohmann::json;
+  json result = {
+      {"title", report.title},
+      {"class_counts", report.counts},
+      {"groups", report.groups.name()},
+      {"batch_size", report.assumptions.batch},
+      {"epochs", report.epochs},
+      {"assumptions", {{"sigma2", report.assumptions.sigma2}, {"norm2", report.assumptions.norm2}}}};
+  for (const Forecast& f : report.shown) result["forecasts"].push_back(theory::to_json(f));
+  for (const auto& course : report.courses) {
+    json one = {{"strategy", course.front().strategy}};
+    for (const Forecast& f : course) {
+      one["lambda"].push_back(f.lambda);
+      one["deviation_two_norm"].push_back(f.deviation.two);
+      one["bias2"].push_back(f.total.bias2);
+      one["proposition_mse"].push_back(f.total.proposition_mse());
+      one["exact_mse"].push_back(f.total.mse());
+    }
+    result["by_epoch"].push_back(std::move(one));
+  }
+  for (const auto& row : report.summary) result["summary"].push_back(theory::to_json(row));
+  for (const auto& exposure : report.exposures) result["exposure"].push_back(theory::to_json(exposure));
+  for (const auto& evidence : report.evidence) result["predictions"].push_back(theory::to_json(evidence));
+  return result.dump(1) + "\n";
+}
+
+}  // namespace longtail::cli
