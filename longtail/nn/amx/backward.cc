@@ -1,0 +1,264 @@
+// The backward passes of a training step. A pass takes the gradient behind a batch norm (already through the
+// ReLU, its sums known), and for every image makes the convolution's output gradient, its share of the weight
+// gradient, and the gradient at the input through the ReLU there, with the sums that the next pass needs.
+#include <algorithm>
+
+#include "longtail/nn/amx/engine_impl.h"
+
+namespace longtail::nn::amx {
+
+void AmxEngine::backward() {
+  linear_gradient();
+  finish_block_input(network_.blocks.size());
+  for (std::size_t b = network_.blocks.size(); b-- > 0;) {
+    const Block& block = network_.blocks[b];
+    run([this, b](const Slice& slice) { second_backward(b, slice); });
+    finish_backward(block.first, 0);
+    collect_weights(block.second, 0);
+    run([this, b](const Slice& slice) { first_backward(b, slice); });
+    finish_block_input(b);
+    collect_weights(block.first, 0);
+    if (block.skip == Skip::kProjection) collect_weights(block.projection, Network::kWeightSums);
+  }
+  run([this](const Slice& slice) { stem_backward(slice); });
+  collect_weights(network_.stem, 0);
+}
+
+void AmxEngine::linear_gradient() {
+  constexpr int kPiece = 16;
+  const int pieces = (spec_.classes + kPiece - 1) / kPiece;
+  for (std::size_t t = 0; t < step_.gradients.size(); ++t) {
+    const std::span<float> gradient = step_.gradients[t];
+    const int images = step_.gradients.size() == 1 ? step_.batch->size : 1;
+    const float* d = logit_gradient_.data() + t * static_cast<std::size_t>(spec_.classes);
+    pool_.run(pieces, [&](int piece, int) {
+      linear_weight_gradient(images, spec_.classes, piece * kPiece,
+                             std::min(spec_.classes, (piece + 1) * kPiece), d,
+                             features_.data() + t * kMaxChannels, gradient.data() + network_.linear_weight,
+                             gradient.data() + network_.linear_bias);
+    });
+  }
+}
+
+// The batch norms whose output gradient the input of block b received: those of the block before.
+void AmxEngine::finish_block_input(std::size_t b) {
+  if (b == 0) {
+    finish_backward(network_.stem, 0);
+    return;
+  }
+  const Block& previous = network_.blocks[b - 1];
+  finish_backward(previous.second, 0);
+  if (previous.skip == Skip::kProjection) finish_backward(previous.projection, 1);
+}
+
+void AmxEngine::finish_backward(const Layer& layer, int which) {
+  const double count = static_cast<double>(step_.batch->size) * layer.geometry->out_pixels;
+  const auto sums = step_sums();
+  if (step_.gradients.size() == 1) {
+    norm(layer).backward(layer, sums, which, count, step_.frozen(), step_.gradients[0]);
+    return;
+  }
+  for (std::size_t s = 0; s < sums.size(); ++s) {
+    norm(layer).backward(layer, sums.subspan(s, 1), which, count, step_.frozen(), step_.gradients[s]);
+  }
+}
+
+void AmxEngine::collect_weights(const Layer& layer, std::size_t offset) {
+  constexpr std::size_t kStride = Network::kWeightSums + Network::kProjectionSums;
+  const std::size_t weights = layer.gradient_index.size();
+  if (step_.gradients.size() > 1) {
+    for (std::size_t s = 0; s < step_.gradients.size(); ++s) {
+      gather_floats(weights, layer.gradient_index.data(), weight_sums_.data() + s * kStride + offset,
+                    step_.gradients[s].data() + layer.unit.weight);
+    }
+    return;
+  }
+  const Geometry& g = *layer.geometry;
+  const std::size_t columns =
+      layer.unit.kernel == 1 ? static_cast<std::size_t>(g.in_channels) / 16 : g.pair_column.size();
+  const std::size_t floats = columns * static_cast<std::size_t>(g.out_channels / 16) * kTileFloats;
+  constexpr std::size_t kPiece = 4096;
+  pool_.run(static_cast<int>((floats + kPiece - 1) / kPiece), [&](int piece, int) {
+    const std::size_t first = static_cast<std::size_t>(piece) * kPiece;
+    sum_slices(std::min(kPiece, floats - first), step_.slices(), kStride,
+               weight_sums_.data() + offset + first, summed_.data() + first);
+  });
+  gather_floats(weights, layer.gradient_index.data(), summed_.data(),
+                step_.gradients[0].data() + layer.unit.weight);
+}
+
+// The gradient of a layer's output, channel-major for its weight gradient and on a grid for its data gradient
+// (unless that is null).
+void AmxEngine::output_gradient(const Layer& layer, const Bf16* d, int image, Bf16* transposed, Bf16* grid,
+                                Scratch& scratch) {
+  const Geometry& g = *layer.geometry;
+  const Norm& n = norm(layer);
+  Bf16* values = scratch.values.data();
+  bn_backward(g.out_pixels, g.out_channels, d, z(layer, image), n.a, n.b, n.c, values);
+  transpose_pixels(g.order.chunks(), g.order.first.data(), g.order.pair_distance, g.out_channels, values,
+                   transposed);
+  if (grid == nullptr) return;
+  const Kind kind = g.out_channels == 16   ? Kind::kSame16
+                    : g.out_channels == 32 ? Kind::kSame32
+                                           : Kind::kSame64;
+  const Grid& to = network_.geometry(kind).grid;
+  copy_pixels(to.runs.data(), static_cast<int>(to.runs.size()), g.out_channels, values, grid);
+}
+
+void AmxEngine::sum_weights(const Layer& layer, bool projection, int images, bool first, const Slice& slice) {
+  const Geometry& g = *layer.geometry;
+  const int tiles = g.kind == Kind::kFirst ? 2 : g.in_channels / 16;
+  const std::size_t pixel = g.kind == Kind::kFirst ? 32 : static_cast<std::size_t>(g.in_channels);
+  const WeightGradientShape shape{
+      .chunk_offset = g.pair_chunk.data(),
+      .chunks = g.order.chunks(),
+      .column_offset = g.pair_column.data() + (projection ? kMiddleTap * tiles : 0),
+      .columns = projection ? tiles : static_cast<int>(g.pair_column.size()),
+      .row_tiles = g.out_channels / 16,
+      .row_stride = g.pair_stride,
+      .left_stride = layer.out_elements() * static_cast<std::ptrdiff_t>(sizeof(Bf16)),
+      .right_stride = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(g.pairs.positions) * pixel * 2 *
+                                                  sizeof(Bf16))};
+  const Buffer<Bf16>& left = projection ? slice.scratch.transposed2 : slice.scratch.transposed;
+  weight_gradient(shape, images, left.data(), slice.scratch.pair_grid(g.kind), first,
+                  slice.weight_sums + (projection ? Network::kWeightSums : 0));
+}
+
+void AmxEngine::same_gradient(const Layer& layer, const GradientEpilogue& epilogue, Scratch& scratch) {
+  const Geometry& g = *layer.geometry;
+  const ConvShape shape{.chunk_offset = g.chunk_offset.data(),
+                        .chunks = static_cast<int>(g.chunk_offset.size()),
+                        .column_tiles = g.in_channels / 16,
+                        .row_stride = g.row_stride};
+  for (int strip = 0; strip < g.strips(); ++strip) {
+    conv_strip(shape, scratch.grid(g.kind), g.tile_offset.data() + 4 * strip,
+               backward_weights_.data() + layer.backward, scratch.sums.data());
+    const RowRun rows{0, strip * kStripPixels, kStripPixels};
+    store_gradient(g.in_channels, scratch.sums.data(), &rows, 1, epilogue);
+  }
+}
+
+void AmxEngine::up_gradient(const Block& block, const GradientEpilogue& epilogue, Scratch& scratch) {
+  const Geometry& g = *block.first.geometry;
+  const UpGeometry& up = network_.up(g.kind);
+  const Kind grid = g.kind == Kind::kDown16 ? Kind::kSame32 : Kind::kSame64;
+  const int taps = block.skip == Skip::kProjection ? 10 : 9;
+  UpShape shape{.operand_offset = up.operand_offset.data(),
+                .weight_tile = up.weight_tile.data(),
+                .first_entry = {},
+                .weight_tiles = taps * g.out_channels / 32,
+                .column_tiles = g.in_channels / 16,
+                .row_stride = network_.geometry(grid).row_stride};
+  std::copy(std::begin(up.first_entry), std::end(up.first_entry), shape.first_entry);
+  for (std::size_t strip = 0; strip < up.tile_offset.size(); ++strip) {
+    const auto* operand = reinterpret_cast<const std::byte*>(scratch.grid(grid)) + up.tile_offset[strip];
+    conv_up_strip(shape, operand, backward_weights_.data() + block.first.backward, scratch.sums.data());
+    store_gradient(g.in_channels, scratch.sums.data(), up.row_runs[strip].data(),
+                   static_cast<int>(up.row_runs[strip].size()), epilogue);
+  }
+}
+
+// What becomes of the gradient at the input of block b (or at the features), but for a skip connection.
+GradientEpilogue AmxEngine::block_input_epilogue(std::size_t b, int image, const Slice& slice) {
+  GradientEpilogue e{};
+  const Layer& main = b == 0 ? network_.stem : network_.blocks[b - 1].second;
+  e.mask = x(b, image);
+  e.first = {z(main, image), norm(main).mean, slice.sums.sum[0], slice.sums.product[0]};
+  if (b > 0 && network_.blocks[b - 1].skip == Skip::kProjection) {
+    const Layer& side = network_.blocks[b - 1].projection;
+    e.second = {z(side, image), norm(side).mean, slice.sums.sum[1], slice.sums.product[1]};
+  }
+  e.d = block_gradient_[b % 2].data() +
+        static_cast<std::size_t>(image) * static_cast<std::size_t>(main.out_elements());
+  return e;
+}
+
+void AmxEngine::second_backward(std::size_t b, const Slice& slice) {
+  const Block& block = network_.blocks[b];
+  const Layer& layer = block.second;
+  const Geometry& g = *layer.geometry;
+  const Norm& n = norm(block.first);
+  Scratch& s = slice.scratch;
+  const auto elements = static_cast<std::size_t>(layer.out_elements());
+  const int group = g.out_channels == 64 ? Scratch::kGroup : 1;
+  const std::size_t pair_elements =
+      static_cast<std::size_t>(g.pairs.positions) * static_cast<std::size_t>(g.in_channels) * 2;
+  for (int image = slice.first; image < slice.last; image += group) {
+    const int count = std::min(group, slice.last - image);
+    for (int j = 0; j < count; ++j) {
+      const auto i = static_cast<std::size_t>(image + j), k = static_cast<std::size_t>(j);
+      output_gradient(layer, block_gradient_[(b + 1) % 2].data() + i * elements, image + j,
+                      s.transposed.data() + k * elements, s.grid(g.kind), s);
+      const Bf16* z1 = z(block.first, image + j);
+      bn_relu(g.in_pixels, g.in_channels, z1, n.scale, n.shift, s.values2.data());
+      interleave_pixels(g.pairs.runs.data(), static_cast<int>(g.pairs.runs.size()), g.in_channels,
+                        s.values2.data(), s.pair_grid(g.kind) + k * pair_elements);
+      GradientEpilogue e{};
+      e.scale = n.scale;
+      e.shift = n.shift;
+      e.first = {z1, n.mean, slice.sums.sum[0], slice.sums.product[0]};
+      e.d = inner_gradient_.data() + i * elements;
+      same_gradient(layer, e, s);
+    }
+    sum_weights(layer, false, count, image == slice.first, slice);
+  }
+}
+
+void AmxEngine::first_backward(std::size_t b, const Slice& slice) {
+  const Block& block = network_.blocks[b];
+  const Layer& layer = block.first;
+  const Geometry& g = *layer.geometry;
+  Scratch& s = slice.scratch;
+  const auto elements = static_cast<std::size_t>(layer.out_elements());
+  const int group = g.out_channels == 64 ? Scratch::kGroup : 1;
+  const std::size_t pair_elements =
+      static_cast<std::size_t>(g.pairs.positions) * static_cast<std::size_t>(g.in_channels) * 2;
+  const bool projection = block.skip == Skip::kProjection;
+  const Kind out_kind = block.second.geometry->kind;
+  for (int image = slice.first; image < slice.last; image += group) {
+    const int count = std::min(group, slice.last - image);
+    for (int j = 0; j < count; ++j) {
+      const auto i = static_cast<std::size_t>(image + j), k = static_cast<std::size_t>(j);
+      output_gradient(layer, inner_gradient_.data() + i * elements, image + j,
+                      s.transposed.data() + k * elements, s.grid(out_kind), s);
+      const Bf16* d = block_gradient_[(b + 1) % 2].data() + i * elements;
+      if (projection) {
+        output_gradient(block.projection, d, image + j, s.transposed2.data() + k * elements,
+                        s.grid(out_kind) + network_.grid_elements(out_kind), s);
+      }
+      interleave_pixels(g.pairs.runs.data(), static_cast<int>(g.pairs.runs.size()), g.in_channels,
+                        x(b, image + j), s.pair_grid(g.kind) + k * pair_elements);
+      GradientEpilogue e = block_input_epilogue(b, image + j, slice);
+      if (block.skip == Skip::kIdentity) {
+        e.skip = d;
+        same_gradient(layer, e, s);
+        continue;
+      }
+      if (block.skip == Skip::kPad) {
+        pad_skip_gradient(g, d, s.values3.data());
+        e.skip = s.values3.data();
+      }
+      up_gradient(block, e, s);
+    }
+    sum_weights(layer, false, count, image == slice.first, slice);
+    if (projection) sum_weights(block.projection, true, count, image == slice.first, slice);
+  }
+}
+
+void AmxEngine::stem_backward(const Slice& slice) {
+  const Layer& layer = network_.stem;
+  const Geometry& g = *layer.geometry;
+  Scratch& s = slice.scratch;
+  const auto elements = static_cast<std::size_t>(layer.out_elements());
+  for (int image = slice.first; image < slice.last; ++image) {
+    output_gradient(layer, block_gradient_[0].data() + static_cast<std::size_t>(image) * elements, image,
+                    s.transposed.data(), nullptr, s);
+    pad_input(spec_.channels, input(*step_.batch, image), s.padded.data());
+    gather_neighbours(spec_.channels, s.padded.data(), s.grid(Kind::kFirst));
+    interleave_pixels(g.pairs.runs.data(), static_cast<int>(g.pairs.runs.size()), 32, s.grid(Kind::kFirst),
+                      s.pair_grid(Kind::kFirst));
+    sum_weights(layer, false, 1, image == slice.first, slice);
+  }
+}
+
+}  // namespace longtail::nn::amx

@@ -1,0 +1,147 @@
+// The class behind make_amx_engine. A step is a row of passes over the batch, one a convolution, with a
+// barrier after each where its batch norm's statistics become known; inside a pass every image goes through
+// all there is to do while it is in cache. The batch is cut into slices of fixed size, whose sums are added
+// in order: no bit depends on the number of threads.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "longtail/nn/amx/state.h"
+#include "longtail/nn/engine.h"
+
+namespace longtail::nn::amx {
+
+class AmxEngine final : public Engine {
+ public:
+  AmxEngine(const ResNetSpec& spec, int max_batch, base::ThreadPool& pool);
+
+  std::string_view name() const override { return "amx"; }
+  const ResNetSpec& spec() const override { return spec_; }
+  data::PixelLayout input_layout() const override { return data::PixelLayout::kNhwcBf16; }
+  StepResult gradient(std::span<const float> parameters, std::span<float> buffers, const Batch& batch,
+                      const Loss& loss, std::span<float> gradient) override;
+  void predict(std::span<const float> parameters, std::span<const float> buffers, const Batch& batch,
+               std::span<float> logits) override;
+  void image_gradients(std::span<const float> parameters, std::span<const float> buffers, const Batch& batch,
+                       const Loss& loss, const ImageSink& sink) override;
+  void frozen_gradient(std::span<const float> parameters, std::span<const float> buffers, const Batch& batch,
+                       const Loss& loss, std::span<float> gradient) override;
+
+ private:
+  static constexpr int kSliceImages = 8;
+  static constexpr int kRoundImages = 16;  // image_gradients takes so many at a time
+
+  // Images [first, last) of the batch, the sums of one slice and the operands of the worker that has it.
+  struct Slice {
+    int first;
+    int last;
+    SliceSums& sums;
+    float* weight_sums;
+    Scratch& scratch;
+  };
+  using SliceBody = std::function<void(const Slice&)>;
+
+  // What a step is about, from its start to its end.
+  struct Step {
+    std::span<const float> parameters;
+    std::span<float> buffers;  // empty: frozen, batch norm by running statistics
+    const Batch* batch = nullptr;
+    const Loss* loss = nullptr;
+    int slice_images = kSliceImages;
+    double weight = 1;                             // of an image in the loss
+    std::vector<std::span<float>> gradients = {};  // one for all slices, or one for each
+    bool frozen() const { return buffers.empty(); }
+    int slices() const { return (batch->size + slice_images - 1) / slice_images; }
+  };
+
+  void allocate_training();
+  void run(const SliceBody& body);
+  void begin(std::span<const float> parameters, std::span<const float> running);
+  StepResult train_step();
+
+  // forward.cc
+  void forward();
+  void stem_forward(const Slice& slice);
+  void first_forward(std::size_t b, const Slice& slice);
+  void second_forward(std::size_t b, const Slice& slice);
+  void convolve(const Layer& layer, const Bf16* grid, int image, int which, const Slice& slice);
+  // The input of a block (or, behind the last, the features) from what came before it.
+  void enter_block(std::size_t b, int image, Scratch& scratch);
+  void head(const Slice& slice);
+  void head_image(int image, const Slice& slice);
+  void finish_forward(const Layer& layer, int which);
+  StepResult result() const;
+
+  // backward.cc
+  void backward();
+  void second_backward(std::size_t b, const Slice& slice);
+  void first_backward(std::size_t b, const Slice& slice);
+  void stem_backward(const Slice& slice);
+  void output_gradient(const Layer& layer, const Bf16* d, int image, Bf16* transposed, Bf16* grid,
+                       Scratch& scratch);
+  void sum_weights(const Layer& layer, bool projection, int images, bool first, const Slice& slice);
+  void same_gradient(const Layer& layer, const GradientEpilogue& epilogue, Scratch& scratch);
+  void up_gradient(const Block& block, const GradientEpilogue& epilogue, Scratch& scratch);
+  GradientEpilogue block_input_epilogue(std::size_t b, int image, const Slice& slice);
+  void finish_backward(const Layer& layer, int which);
+  void finish_block_input(std::size_t b);
+  void collect_weights(const Layer& layer, std::size_t offset);
+  void linear_gradient();
+
+  // predict.cc
+  void fold(std::span<const float> parameters, std::span<const float> buffers);
+  void predict_image(const Batch& batch, int image, std::span<const float> parameters, float* logits,
+                     Scratch& scratch);
+  void predict_block(const Block& block, Bf16* x, Scratch& scratch);
+  void predict_layer(const Layer& layer, const Bf16* grid, const Bf16* skip, bool relu, Bf16* out,
+                     Scratch& scratch);
+
+  const Bf16* input(const Batch& batch, int image) const;
+  // Arrays of one image.
+  Bf16* z(const Layer& layer, int image);
+  Bf16* x(std::size_t block, int image);
+  Norm& norm(const Layer& layer) { return norms_[static_cast<std::size_t>(layer.index)]; }
+  std::span<const SliceSums> step_sums() const {
+    return {slice_sums_.data(), static_cast<std::size_t>(step_.slices())};
+  }
+
+  ResNetSpec spec_;
+  int max_batch_;
+  base::ThreadPool& pool_;
+  Network network_;
+  std::vector<Scratch> scratch_;
+  std::vector<Norm> norms_;
+  Buffer<Bf16> forward_weights_;
+  Buffer<Bf16> backward_weights_;
+
+  // Training only, allocated at the first step.
+  Buffer<Bf16> activations_;
+  std::vector<std::size_t> z_offset_;  // of a layer
+  std::vector<std::size_t> x_offset_;  // of a block's input; one more for the features
+  Buffer<Bf16>
+      block_gradient_[2];  // at the output of a block, through its ReLU; the next one's goes to the other
+  Buffer<Bf16> inner_gradient_;  // inside a block
+  Buffer<float> weight_sums_;    // [slice][weights, projection]
+  std::vector<SliceSums> slice_sums_;
+  Buffer<float> summed_;
+  Buffer<float> features_;  // [image][64]
+  Buffer<float> logits_;    // [image][classes]
+  Buffer<float> logit_gradient_;
+  std::vector<double> losses_;
+  std::vector<int> correct_;
+
+  // Prediction only.
+  std::vector<float> folded_;  // parameters with batch norm multiplied in
+
+  Step step_;
+};
+
+// The zero-padded, subsampled shortcut and its gradient (Skip::kPad), for one image of the block's first
+// layer.
+void pad_skip(const Geometry& geometry, const Bf16* x, Bf16* skip);
+void pad_skip_gradient(const Geometry& geometry, const Bf16* d, Bf16* gradient);
+
+}  // namespace longtail::nn::amx

@@ -1,0 +1,25 @@
+# The kernels of the amx engine alone are compiled for AVX-512 and AMX; the program asks the CPU before it calls them.
+# A compiler or CPU family without AMX leaves the engine out.
+include(CheckCXXSourceCompiles)
+set(amx_kernels conv weight_gradient batch_norm layout head)
+file(GLOB amx_tests ${CMAKE_CURRENT_LIST_DIR}/*_test.cc)
+set(amx_engine network geometry state engine_impl forward backward predict)
+list(TRANSFORM amx_kernels REPLACE "(.+)" "${CMAKE_CURRENT_LIST_DIR}/\\1.cc")
+list(TRANSFORM amx_engine REPLACE "(.+)" "${CMAKE_CURRENT_LIST_DIR}/\\1.cc")
+
+set(amx_flags -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512bf16 -mamx-tile -mamx-bf16)
+list(JOIN amx_flags " " CMAKE_REQUIRED_FLAGS)
+check_cxx_source_compiles("
+  #include <immintrin.h>
+  int main() { _tile_dpbf16ps(0, 1, 2); return _mm512_cvtneps_pbh(_mm512_setzero_ps())[0] != 0; }
+  " LONGTAIL_COMPILER_HAS_AMX)
+unset(CMAKE_REQUIRED_FLAGS)
+
+if(LONGTAIL_COMPILER_HAS_AMX)
+  # GCC 12 takes its own intrinsics for uses of uninitialised variables (its bug 105593).
+  set(amx_quiet $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized> $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+  set_property(SOURCE ${amx_kernels} APPEND PROPERTY COMPILE_OPTIONS ${amx_flags} ${amx_quiet})
+  target_compile_definitions(longtail_nn PRIVATE LONGTAIL_AMX)
+else()
+  set_property(SOURCE ${amx_kernels} ${amx_engine} ${amx_tests} PROPERTY HEADER_FILE_ONLY ON)
+endif()

@@ -1,0 +1,174 @@
+// The forward passes of a training step.
+#include <algorithm>
+#include <cstring>
+
+#include "longtail/nn/amx/engine_impl.h"
+
+namespace longtail::nn::amx {
+
+void AmxEngine::forward() {
+  run([this](const Slice& slice) { stem_forward(slice); });
+  finish_forward(network_.stem, 0);
+  for (std::size_t b = 0; b < network_.blocks.size(); ++b) {
+    const Block& block = network_.blocks[b];
+    run([this, b](const Slice& slice) { first_forward(b, slice); });
+    finish_forward(block.first, 0);
+    if (block.skip == Skip::kProjection) finish_forward(block.projection, 1);
+    run([this, b](const Slice& slice) { second_forward(b, slice); });
+    finish_forward(block.second, 0);
+  }
+  run([this](const Slice& slice) { head(slice); });
+}
+
+void AmxEngine::finish_forward(const Layer& layer, int which) {
+  if (step_.frozen()) return;
+  const double count = static_cast<double>(step_.batch->size) * layer.geometry->out_pixels;
+  norm(layer).from_batch(layer, step_sums(), which, count, step_.parameters, step_.buffers);
+}
+
+void AmxEngine::convolve(const Layer& layer, const Bf16* grid, int image, int which, const Slice& slice) {
+  const Geometry& g = *layer.geometry;
+  const std::int32_t middle = middle_chunk(g);
+  const bool small = layer.unit.kernel == 1;
+  const ConvShape shape{.chunk_offset = small ? &middle : g.chunk_offset.data(),
+                        .chunks = small ? 1 : static_cast<int>(g.chunk_offset.size()),
+                        .column_tiles = g.out_channels / 16,
+                        .row_stride = g.row_stride};
+  Bf16* out = z(layer, image);
+  float* sums = slice.scratch.sums.data();
+  for (int strip = 0; strip < g.strips(); ++strip, out += kStripPixels * g.out_channels) {
+    conv_strip(shape, grid, g.tile_offset.data() + 4 * strip, forward_weights_.data() + layer.forward, sums);
+    store_statistics(g.out_channels, sums, out, slice.sums.sum[which], slice.sums.product[which]);
+  }
+}
+
+void AmxEngine::stem_forward(const Slice& slice) {
+  Bf16* grid = slice.scratch.grid(Kind::kFirst);
+  for (int image = slice.first; image < slice.last; ++image) {
+    pad_input(spec_.channels, input(*step_.batch, image), slice.scratch.padded.data());
+    gather_neighbours(spec_.channels, slice.scratch.padded.data(), grid);
+    convolve(network_.stem, grid, image, 0, slice);
+  }
+}
+
+void AmxEngine::enter_block(std::size_t b, int image, Scratch& scratch) {
+  Bf16* out = x(b, image);
+  if (b == 0) {
+    const Layer& layer = network_.stem;
+    const Norm& n = norm(layer);
+    bn_relu(layer.geometry->out_pixels, layer.unit.out, z(layer, image), n.scale, n.shift, out);
+    return;
+  }
+  const Block& previous = network_.blocks[b - 1];
+  const Geometry& g = *previous.second.geometry;
+  const Norm& n = norm(previous.second);
+  const Bf16* z2 = z(previous.second, image);
+  if (previous.skip == Skip::kProjection) {
+    const Norm& p = norm(previous.projection);
+    bn_add_bn_relu(g.out_pixels, g.out_channels, z2, n.scale, n.shift, z(previous.projection, image), p.scale,
+                   p.shift, out);
+    return;
+  }
+  const Bf16* skip = x(b - 1, image);
+  if (previous.skip == Skip::kPad) {
+    pad_skip(*previous.first.geometry, skip, scratch.values3.data());
+    skip = scratch.values3.data();
+  }
+  bn_add_relu(g.out_pixels, g.out_channels, z2, n.scale, n.shift, skip, out);
+}
+
+void AmxEngine::first_forward(std::size_t b, const Slice& slice) {
+  const Block& block = network_.blocks[b];
+  const Geometry& g = *block.first.geometry;
+  Bf16* grid = slice.scratch.grid(g.kind);
+  for (int image = slice.first; image < slice.last; ++image) {
+    enter_block(b, image, slice.scratch);
+    copy_pixels(g.grid.runs.data(), static_cast<int>(g.grid.runs.size()), g.in_channels, x(b, image), grid);
+    convolve(block.first, grid, image, 0, slice);
+    if (block.skip == Skip::kProjection) convolve(block.projection, grid, image, 1, slice);
+  }
+}
+
+void AmxEngine::second_forward(std::size_t b, const Slice& slice) {
+  const Block& block = network_.blocks[b];
+  const Geometry& g = *block.second.geometry;
+  const Norm& n = norm(block.first);
+  Bf16* values = slice.scratch.values.data();
+  Bf16* grid = slice.scratch.grid(g.kind);
+  for (int image = slice.first; image < slice.last; ++image) {
+    bn_relu(g.in_pixels, g.in_channels, z(block.first, image), n.scale, n.shift, values);
+    copy_pixels(g.grid.runs.data(), static_cast<int>(g.grid.runs.size()), g.in_channels, values, grid);
+    convolve(block.second, grid, image, 0, slice);
+  }
+}
+
+void AmxEngine::head(const Slice& slice) {
+  for (int image = slice.first; image < slice.last; ++image) {
+    enter_block(network_.blocks.size(), image, slice.scratch);
+    head_image(image, slice);
+  }
+}
+
+void AmxEngine::head_image(int image, const Slice& slice) {
+  const std::size_t b = network_.blocks.size();
+  const auto classes = static_cast<std::size_t>(spec_.classes), i = static_cast<std::size_t>(image);
+  float* features = features_.data() + i * kMaxChannels;
+  const std::span<float> logits(logits_.data() + i * classes, classes);
+  const std::span<float> d(logit_gradient_.data() + i * classes, classes);
+  const float* weight = step_.parameters.data() + network_.linear_weight;
+  mean_pixels(x(b, image), features);
+  linear_forward(spec_.classes, weight, step_.parameters.data() + network_.linear_bias, features,
+                 logits.data());
+  const std::int32_t label = step_.batch->labels[i];
+  losses_[i] = step_.loss->value(logits, label, d);
+  correct_[i] = std::max_element(logits.begin(), logits.end()) - logits.begin() == label;
+  for (float& value : d) value = static_cast<float>(value * step_.weight);
+
+  alignas(64) float back[kMaxChannels];
+  linear_backward(spec_.classes, weight, d.data(), back);
+  fill_strip(back, 1.0f / kStripPixels, slice.scratch.sums.data());
+  const RowRun all{0, 0, kStripPixels};
+  store_gradient(kMaxChannels, slice.scratch.sums.data(), &all, 1, block_input_epilogue(b, image, slice));
+}
+
+StepResult AmxEngine::result() const {
+  StepResult total;
+  for (int image = 0; image < step_.batch->size; ++image) {
+    total.loss += losses_[static_cast<std::size_t>(image)];
+    total.correct += correct_[static_cast<std::size_t>(image)];
+  }
+  total.loss /= step_.batch->size;
+  return total;
+}
+
+namespace {
+
+// Even pixels of the large image and where they are in the small one; the small one's channels start in the
+// middle of the added ones.
+template <class Visit>
+void each_kept_pixel(const Geometry& g, const Visit& visit) {
+  const int side = g.kind == Kind::kDown16 ? 16 : 8;
+  const int first_channel = (g.out_channels - g.in_channels) / 2;
+  for (int y = 0; y < side; ++y) {
+    for (int x = 0; x < side; ++x) {
+      const int small = side == 8 ? interleaved8(y, x) : y * side + x;
+      visit((2 * y * 2 * side + 2 * x) * g.in_channels, small * g.out_channels + first_channel);
+    }
+  }
+}
+
+}  // namespace
+
+void pad_skip(const Geometry& g, const Bf16* x, Bf16* skip) {
+  std::memset(skip, 0, static_cast<std::size_t>(g.out_pixels * g.out_channels) * sizeof(Bf16));
+  const std::size_t bytes = static_cast<std::size_t>(g.in_channels) * sizeof(Bf16);
+  each_kept_pixel(g, [&](int large, int small) { std::memcpy(skip + small, x + large, bytes); });
+}
+
+void pad_skip_gradient(const Geometry& g, const Bf16* d, Bf16* gradient) {
+  std::memset(gradient, 0, static_cast<std::size_t>(g.in_pixels * g.in_channels) * sizeof(Bf16));
+  const std::size_t bytes = static_cast<std::size_t>(g.in_channels) * sizeof(Bf16);
+  each_kept_pixel(g, [&](int large, int small) { std::memcpy(gradient + large, d + small, bytes); });
+}
+
+}  // namespace longtail::nn::amx

@@ -1,0 +1,101 @@
+// Where pixels lie in the operands of the six kinds of convolution of a CIFAR ResNet, as tables that the
+// kernels follow: which pixels go where (runs), where a tile starts, how far a tap of the kernel is (offsets
+// in bytes).
+//
+// In memory an image is pixels x channels, row after row; only 8x8 images have rows y and y+4 interleaved,
+// pixel (y, x) at ((y % 4) * 8 + x) * 2 + y / 4, so that sixteen consecutive pixels are one tile without a
+// gap.
+//
+// For a convolution the input lies on a grid with a border of zeros, where a tap is an offset:
+//   kSame16    34 x 34 pixels of 16 channels. Two neighbouring pixels are 64 bytes: two taps make one chunk.
+//   kDown16    the same grid, rows of tiles two pixels apart.
+//   kSame32    18 x 18 pixels of 32 channels.
+//   kDown32    [9 rows][even | odd columns][9][row, row + 8], so that a tile's rows stay evenly spaced at
+//   stride 2. kSame64    [6 rows][10 columns][row, row + 4]. kFirst     32 gathered values a pixel.
+// For its weight gradient the input is interleaved in pairs of pixels half an image apart (rows y and y + 16,
+// 8 or 4), so that a tap is again an offset that keeps pairs together; the output's gradient is channel-major
+// in the same order.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "longtail/nn/amx/kernels.h"
+
+namespace longtail::nn::amx {
+
+// Where pixel (y, x) of an 8x8 image lies.
+constexpr int interleaved8(int y, int x) { return ((y % 4) * 8 + x) * 2 + y / 4; }
+
+enum class Kind { kFirst, kSame16, kDown16, kSame32, kDown32, kSame64 };
+constexpr int kKinds = 6;
+
+// A padded grid that an image is copied to.
+struct Grid {
+  std::vector<Run> runs;
+  int positions = 0;  // with slack for reads past the end
+};
+// Pairs of pixels of a padded grid.
+struct PairGrid {
+  std::vector<PairRun> runs;
+  int positions = 0;
+};
+// The order of pixels in the channel-major operand: sixteen pairs a chunk.
+struct PixelOrder {
+  std::vector<std::int32_t> first;
+  int pair_distance = 0;
+  int chunks() const { return static_cast<int>(first.size() / 16); }
+};
+
+struct Geometry {
+  Kind kind;
+  int in_channels, out_channels;
+  int in_pixels, out_pixels;  // of the image
+
+  Grid grid;                              // of the input
+  std::vector<std::int32_t> tile_offset;  // one for every 16 output pixels
+  std::vector<std::int32_t> chunk_offset;
+  std::ptrdiff_t row_stride;
+
+  PairGrid pairs;                         // of the input
+  std::vector<std::int32_t> pair_chunk;   // offset of a chunk of 32 output pixels
+  std::vector<std::int32_t> pair_column;  // offset of [tap][16 input channels]
+  std::ptrdiff_t pair_stride;
+  PixelOrder order;  // of the output
+
+  int strips() const { return out_pixels / kStripPixels; }
+};
+
+// in_channels matters only for kFirst (1 or 3).
+Geometry make_geometry(Kind kind, int input_channels = 3);
+
+// The 1x1 convolution of stride 2 beside kDown16 and kDown32 reads the tap in the middle: its chunk offset,
+// and its columns among pair_column.
+constexpr int kMiddleTap = 4;
+std::int32_t middle_chunk(const Geometry& geometry);
+
+// The data gradient of a kDown convolution and the 1x1 convolution beside it, whose gradients lie on two
+// grids of the next Same kind, `second_grid` bytes apart.
+struct UpGeometry {
+  std::vector<std::int32_t> operand_offset;
+  std::vector<std::int32_t> weight_tile;
+  std::int32_t first_entry[5];
+  std::vector<std::int32_t> tile_offset;      // one a strip
+  std::vector<std::vector<RowRun>> row_runs;  // of a strip
+};
+UpGeometry make_up_geometry(Kind kind, bool projection, std::int32_t second_grid);
+
+// ---- weights: for every element of a packed array, its index in the convolution's weights (out, in, 3, 3 or
+// 1, 1), or -1 for zero ----
+
+// Forward tiles [output tile][chunk].
+std::vector<std::int32_t> forward_index(const Geometry& geometry, int kernel);
+// Tiles of the data gradient of a Same kind, [input tile][chunk].
+std::vector<std::int32_t> backward_index(const Geometry& geometry);
+// Tiles of the data gradient of a Down kind, [input tile][tap][half]. A 1x1 kernel has one tap.
+std::vector<std::int32_t> up_index(const Geometry& geometry, int kernel);
+// For every weight its place in the sums of the weight gradient, [tap][input tile][output tile][16 out][16
+// in].
+std::vector<std::int32_t> gradient_index(const Geometry& geometry, int kernel);
+
+}  // namespace longtail::nn::amx

@@ -1,0 +1,184 @@
+// The kernels of the amx engine: loops over one image (or one strip of 64 output pixels) in tiles and
+// AVX-512. Their sources alone are compiled for those instructions, so this header and they use nothing of
+// the standard library that could leave a copy of itself in another file. All activations are bf16, pixels
+// first, channels last.
+//
+// Every kernel has a scalar twin in kernels_test.cc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace longtail::nn::amx {
+
+using Bf16 = std::uint16_t;
+
+constexpr int kStripPixels = 64;  // of a convolution's output: four tiles of 16
+constexpr int kTileBytes = 1024;
+constexpr int kTileElements = 512;  // bf16 in an operand tile
+constexpr int kTileFloats = 256;    // floats in a tile of sums
+
+// Configures the tiles of the calling thread; the destructor gives them back. One must live around every tile
+// kernel.
+class TileScope {
+ public:
+  TileScope();
+  ~TileScope();
+  TileScope(const TileScope&) = delete;
+  TileScope& operator=(const TileScope&) = delete;
+};
+
+// ---- convolution ----
+
+// Four tiles of 16 output pixels: sums(64 x 16 n) = operand(64 x 32 chunks) x weights. A row of a left tile
+// is 64 bytes at operand + pixel_offset[tile] + chunk_offset[chunk] + row * row_stride.
+struct ConvShape {
+  const std::int32_t* chunk_offset;
+  int chunks;
+  int column_tiles;  // output channels / 16
+  std::ptrdiff_t row_stride;
+};
+// weights: [column tile][chunk] tiles. sums: 64 rows of 16 * column_tiles floats.
+void conv_strip(const ConvShape& shape, const void* operand, const std::int32_t* pixel_offset,
+                const Bf16* weights, float* sums);
+
+// The data gradient of a stride-2 convolution: one tile of 16 pixels (y, x) of the small image makes four
+// tiles of the large one, pixels (2y+py, 2x+px), each with the taps that reach it. taps[parity] ..
+// taps[parity + 1] are the entries of parity 2py+px; row r of its tile goes to row 32py + 2r + px of the
+// sums.
+struct UpShape {
+  const std::int32_t* operand_offset;  // of an entry
+  const std::int32_t* weight_tile;     // of an entry, in the tiles of one column
+  std::int32_t first_entry[5];
+  int weight_tiles;  // of one column
+  int column_tiles;
+  std::ptrdiff_t row_stride;
+};
+void conv_up_strip(const UpShape& shape, const void* operand, const Bf16* weights, float* sums);
+
+// ---- weight gradient ----
+
+// sums[column][row tile] (16 output channels x 16 input channels each) += sum over chunks of 32 pixels of
+// left[chunk][row tile] x right(chunk, column), where the right tile has row r (a pair of pixels, 16
+// channels) at right + chunk_offset[chunk] + column_offset[column] + r * row_stride.
+struct WeightGradientShape {
+  const std::int32_t* chunk_offset;
+  int chunks;
+  const std::int32_t* column_offset;
+  int columns;
+  int row_tiles;  // 1, 2 or 4
+  std::ptrdiff_t row_stride;
+  std::ptrdiff_t left_stride;  // bytes from one image's operands to the next
+  std::ptrdiff_t right_stride;
+};
+// first: the sums start at zero.
+void weight_gradient(const WeightGradientShape& shape, int images, const void* left, const void* right,
+                     bool first, float* sums);
+
+// ---- batch norm and friends, flat over pixels x channels; channels 16, 32 or 64 ----
+
+// out = relu(z * scale + shift)
+void bn_relu(int pixels, int channels, const Bf16* z, const float* scale, const float* shift, Bf16* out);
+// out = relu(z * scale + shift + skip)
+void bn_add_relu(int pixels, int channels, const Bf16* z, const float* scale, const float* shift,
+                 const Bf16* skip, Bf16* out);
+// out = relu(z * scale + shift + z2 * scale2 + shift2)
+void bn_add_bn_relu(int pixels, int channels, const Bf16* z, const float* scale, const float* shift,
+                    const Bf16* z2, const float* scale2, const float* shift2, Bf16* out);
+// out = d * a + z * b + c: batch norm backward.
+void bn_backward(int pixels, int channels, const Bf16* d, const Bf16* z, const float* a, const float* b,
+                 const float* c, Bf16* out);
+
+// ---- epilogues: 64 rows of sums to bf16 ----
+
+// z = sums; adds their sums and sums of squares to the doubles of each channel.
+void store_statistics(int channels, const float* sums, Bf16* z, double* sum, double* square);
+// out = relu(sums + bias [+ skip]); skip may be null. relu only where asked.
+void store_activation(int channels, const float* sums, const float* bias, const Bf16* skip, bool relu,
+                      Bf16* out);
+
+// Rows [row, row + count) of the sums are pixels [pixel, pixel + count) of the image.
+struct RowRun {
+  std::int32_t row;
+  std::int32_t pixel;
+  std::int32_t count;
+};
+// One batch norm whose backward sums a gradient's epilogue takes: adds d to sum and d * (z - mean) to
+// product.
+struct BackwardSums {
+  const Bf16* z;
+  const float* mean;
+  double* sum;
+  double* product;
+};
+// The gradient that leaves a convolution, through the ReLU of its input: d = (sums [+ skip]) where the input
+// was positive, else 0. The input is `mask` itself, or, where `mask` is null, z * scale + shift.
+struct GradientEpilogue {
+  const Bf16* skip;  // may be null
+  const Bf16* mask;
+  const float* scale;
+  const float* shift;
+  BackwardSums first;
+  BackwardSums second;  // z null: there is none
+  Bf16* d;
+};
+void store_gradient(int channels, const float* sums, const RowRun* runs, int run_count,
+                    const GradientEpilogue& e);
+
+// ---- layouts ----
+
+// Copies pixels: dst + (dst_step i) <- src + (src_step i), in units of pixels of `channels` bf16.
+struct Run {
+  std::int32_t src;
+  std::int32_t src_step;
+  std::int32_t dst;
+  std::int32_t dst_step;
+  std::int32_t count;
+};
+void copy_pixels(const Run* runs, int count, int channels, const Bf16* src, Bf16* dst);
+
+// Interleaves pairs of pixels: position dst holds [channel][2] of pixels a and b; -1 stands for zeros.
+struct PairRun {
+  std::int32_t a;
+  std::int32_t b;
+  std::int32_t src_step;
+  std::int32_t dst;
+  std::int32_t dst_step;
+  std::int32_t count;
+};
+void interleave_pixels(const PairRun* runs, int count, int channels, const Bf16* src, Bf16* dst);
+
+// Left operands of the weight gradient: tile [chunk][channels / 16] has 16 channels as rows and 32 pixels, in
+// pairs (first[16 chunk + i], the same + pair_distance), as columns.
+void transpose_pixels(int chunks, const std::int32_t* first, int pair_distance, int channels, const Bf16* src,
+                      Bf16* dst);
+
+// The first layer gathers 3x3 neighbourhoods: 32 values a pixel, (row, column, channel) and zeros behind. It
+// reads an image with a border of zeros, rows kPaddedRow elements apart, one row of slack before the first.
+constexpr int kPaddedRow = 34 * 3 + 26;
+constexpr int kPaddedInput = 36 * kPaddedRow;
+void pad_input(int channels, const Bf16* image, Bf16* padded);
+void gather_neighbours(int channels, const Bf16* padded, Bf16* out);
+
+// ---- the end of the network: 64 pixels of 64 channels, in floats ----
+
+void mean_pixels(const Bf16* x, float* mean);
+void linear_forward(int classes, const float* weight, const float* bias, const float* features,
+                    float* logits);
+void linear_backward(int classes, const float* weight, const float* logit_gradient, float* feature_gradient);
+// Rows [first, last) of the classifier's gradient, summed over the images in order.
+void linear_weight_gradient(int images, int classes, int first, int last, const float* logit_gradient,
+                            const float* features, float* weight, float* bias);
+// 64 rows of sums, all features * scale.
+void fill_strip(const float* features, float scale, float* sums);
+
+// ---- weights ----
+
+// out[i] = bf16(source[index[i]]), 0 where the index is negative; count is a multiple of 16.
+void gather_bf16(std::size_t count, const std::int32_t* index, const float* source, Bf16* out);
+// out[i] = source[index[i]]; count is a multiple of 16.
+void gather_floats(std::size_t count, const std::int32_t* index, const float* source, float* out);
+// out[i] = the sum over s of source[s * stride + i], in the order of s; count is a multiple of 16.
+void sum_slices(std::size_t count, int slices, std::size_t stride, const float* source, float* out);
+
+}  // namespace longtail::nn::amx

@@ -1,0 +1,144 @@
+// Pixels from one order to another: padded grids, interleaved pairs, channel-major tiles, 3x3 neighbourhoods;
+// and the weights between PyTorch's order and tiles.
+#include "longtail/nn/amx/kernels.h"
+#include "longtail/nn/amx/vector.h"
+
+namespace longtail::nn::amx {
+namespace {
+
+inline __m256i load_group(const Bf16* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
+
+template <int kGroups>
+void copy_runs(const Run* runs, int count, const Bf16* src, Bf16* dst) {
+  constexpr long kPixel = kGroups * 16;
+  for (int r = 0; r < count; ++r) {
+    const Bf16* from = src + runs[r].src * kPixel;
+    Bf16* to = dst + runs[r].dst * kPixel;
+    const long from_step = runs[r].src_step * kPixel, to_step = runs[r].dst_step * kPixel;
+    for (int i = 0; i < runs[r].count; ++i, from += from_step, to += to_step) {
+      for (int g = 0; g < kGroups; ++g) {
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 16 * g), load_group(from + 16 * g));
+      }
+    }
+  }
+}
+
+template <int kGroups>
+void interleave_runs(const PairRun* runs, int count, const Bf16* src, Bf16* dst) {
+  constexpr long kPixel = kGroups * 16;
+  alignas(64) static const Bf16 zeros[kPixel] = {};
+  for (int r = 0; r < count; ++r) {
+    const long step = runs[r].src_step * kPixel, to_step = runs[r].dst_step * kPixel * 2;
+    const Bf16* a = runs[r].a < 0 ? zeros : src + runs[r].a * kPixel;
+    const Bf16* b = runs[r].b < 0 ? zeros : src + runs[r].b * kPixel;
+    const long a_step = runs[r].a < 0 ? 0 : step, b_step = runs[r].b < 0 ? 0 : step;
+    Bf16* to = dst + runs[r].dst * kPixel * 2;
+    for (int i = 0; i < runs[r].count; ++i, a += a_step, b += b_step, to += to_step) {
+      for (int g = 0; g < kGroups; ++g) {
+        _mm512_storeu_si512(to + 32 * g, interleave_pair(load_group(a + 16 * g), load_group(b + 16 * g)));
+      }
+    }
+  }
+}
+
+// 16 rows of 16 dwords to their columns.
+inline void transpose_dwords(__m512i r[16]) {
+  __m512i t[16];
+  for (int i = 0; i < 16; i += 2) {
+    t[i] = _mm512_unpacklo_epi32(r[i], r[i + 1]);
+    t[i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 1]);
+  }
+  for (int i = 0; i < 16; i += 4) {
+    r[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]);
+    r[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
+    r[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
+    r[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
+  }
+  for (int i = 0; i < 4; ++i) {
+    t[i] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0x88);
+    t[i + 4] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0xdd);
+    t[i + 8] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0x88);
+    t[i + 12] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0xdd);
+  }
+  for (int i = 0; i < 4; ++i) {
+    r[i] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0x88);
+    r[i + 8] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0xdd);
+    r[i + 4] = _mm512_shuffle_i32x4(t[i + 4], t[i + 12], 0x88);
+    r[i + 12] = _mm512_shuffle_i32x4(t[i + 4], t[i + 12], 0xdd);
+  }
+}
+
+}  // namespace
+
+void copy_pixels(const Run* runs, int count, int channels, const Bf16* src, Bf16* dst) {
+  if (channels == 16) copy_runs<1>(runs, count, src, dst);
+  if (channels == 32) copy_runs<2>(runs, count, src, dst);
+  if (channels == 64) copy_runs<4>(runs, count, src, dst);
+}
+
+void interleave_pixels(const PairRun* runs, int count, int channels, const Bf16* src, Bf16* dst) {
+  if (channels == 16) interleave_runs<1>(runs, count, src, dst);
+  if (channels == 32) interleave_runs<2>(runs, count, src, dst);
+  if (channels == 64) interleave_runs<4>(runs, count, src, dst);
+}
+
+void transpose_pixels(int chunks, const std::int32_t* first, int pair_distance, int channels, const Bf16* src,
+                      Bf16* dst) {
+  for (int chunk = 0; chunk < chunks; ++chunk, first += 16) {
+    for (int g = 0; g < channels; g += 16, dst += kTileElements) {
+      __m512i rows[16];
+      for (int i = 0; i < 16; ++i) {
+        const Bf16* a = src + static_cast<long>(first[i]) * channels + g;
+        rows[i] = interleave_pair(load_group(a), load_group(a + static_cast<long>(pair_distance) * channels));
+      }
+      transpose_dwords(rows);
+      for (int i = 0; i < 16; ++i) _mm512_storeu_si512(dst + 32 * i, rows[i]);
+    }
+  }
+}
+
+void pad_input(int channels, const Bf16* image, Bf16* padded) {
+  const int row = 32 * channels;
+  for (int y = 0; y < 32; ++y) {
+    Bf16* to = padded + (y + 2) * kPaddedRow + channels;
+    for (int i = 0; i < row; i += 32) _mm512_storeu_si512(to + i, _mm512_loadu_si512(image + y * row + i));
+  }
+}
+
+void gather_neighbours(int channels, const Bf16* padded, Bf16* out) {
+  const int width = 3 * channels;
+  const __mmask32 mask = (1u << width) - 1;
+  for (int y = 0; y < 32; ++y) {
+    const Bf16* row = padded + (y + 1) * kPaddedRow;
+    for (int x = 0; x < 32; ++x, row += channels, out += 32) {
+      __m512i v = _mm512_maskz_loadu_epi16(mask, row);
+      v = _mm512_mask_loadu_epi16(v, mask << width, row + kPaddedRow - width);
+      v = _mm512_mask_loadu_epi16(v, mask << 2 * width, row + 2 * kPaddedRow - 2 * width);
+      _mm512_storeu_si512(out, v);
+    }
+  }
+}
+
+void gather_bf16(std::size_t count, const std::int32_t* index, const float* source, Bf16* out) {
+  for (std::size_t i = 0; i < count; i += 16) {
+    const __m512i at = _mm512_loadu_si512(index + i);
+    const __mmask16 there = _mm512_cmpge_epi32_mask(at, _mm512_setzero_si512());
+    store_bf16(out + i, _mm512_mask_i32gather_ps(_mm512_setzero_ps(), there, at, source, 4));
+  }
+}
+
+void gather_floats(std::size_t count, const std::int32_t* index, const float* source, float* out) {
+  for (std::size_t i = 0; i < count; i += 16) {
+    _mm512_storeu_ps(out + i, _mm512_i32gather_ps(_mm512_loadu_si512(index + i), source, 4));
+  }
+}
+
+void sum_slices(std::size_t count, int slices, std::size_t stride, const float* source, float* out) {
+  for (std::size_t i = 0; i < count; i += 16) {
+    __m512 sum = _mm512_loadu_ps(source + i);
+    for (int s = 1; s < slices; ++s) sum = _mm512_add_ps(sum, _mm512_loadu_ps(source + s * stride + i));
+    _mm512_storeu_ps(out + i, sum);
+  }
+}
+
+}  // namespace longtail::nn::amx

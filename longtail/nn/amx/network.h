@@ -1,0 +1,70 @@
+// A ResNet as the amx engine walks it: its convolutions with their geometry, where their packed weights lie
+// and from which parameters they come.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "longtail/nn/amx/geometry.h"
+#include "longtail/nn/resnet.h"
+
+namespace longtail::nn::amx {
+
+// A convolution and its batch norm.
+struct Layer {
+  ConvUnit unit;
+  const Geometry* geometry = nullptr;  // of the 3x3 convolution beside it, for a projection
+  int index = 0;                       // counts layers: stem, then block by block first, second, projection
+  std::size_t forward = 0;             // its tiles in the packed arrays
+  std::size_t backward = 0;
+  std::vector<std::int32_t> gradient_index;  // geometry's, for its weights
+
+  int out_elements() const { return geometry->out_pixels * geometry->out_channels; }
+  int in_elements() const { return geometry->in_pixels * geometry->in_channels; }
+};
+
+struct Block {
+  Layer first;
+  Layer second;
+  Layer projection;  // only with Skip::kProjection
+  Skip skip = Skip::kIdentity;
+};
+
+class Network {
+ public:
+  explicit Network(const ResNetSpec& spec);
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+
+  const Geometry& geometry(Kind kind) const { return geometries_[static_cast<std::size_t>(kind)]; }
+  const UpGeometry& up(Kind kind) const { return kind == Kind::kDown16 ? up16_ : up32_; }
+  // Elements of the grid of a kind; a projection's gradient lies on a second one behind it.
+  std::size_t grid_elements(Kind kind) const;
+
+  Layer stem;
+  std::vector<Block> blocks;
+  int layers = 0;
+  std::int64_t linear_weight = 0;
+  std::int64_t linear_bias = 0;
+  std::int64_t parameter_count = 0;
+
+  // For every element of the packed arrays its parameter, or -1.
+  std::vector<std::int32_t> forward_index;
+  std::vector<std::int32_t> backward_index;
+
+  // The largest any layer needs.
+  static constexpr std::size_t kWeightSums = 144 * kTileFloats;
+  static constexpr std::size_t kProjectionSums = 8 * kTileFloats;
+
+ private:
+  Layer layer(const ConvUnit& unit, Kind kind);
+  void append_up(Block& block);
+
+  std::array<Geometry, kKinds> geometries_;
+  UpGeometry up16_;
+  UpGeometry up32_;
+};
+
+}  // namespace longtail::nn::amx

@@ -1,0 +1,94 @@
+// Prediction: batch norm folded into weights and biases; an image goes through the whole network on one
+// worker, never leaving its cache.
+#include <cstring>
+
+#include "longtail/nn/amx/engine_impl.h"
+
+namespace longtail::nn::amx {
+
+// Multiplies every convolution's weights by its batch norm's scale and packs them; the shifts stay in the
+// norms.
+void AmxEngine::fold(std::span<const float> parameters, std::span<const float> buffers) {
+  folded_.assign(parameters.begin(), parameters.end());
+  const auto fold_layer = [&](const Layer& layer) {
+    Norm& n = norm(layer);
+    n.from_running(layer, parameters, buffers);
+    const std::int64_t size = layer.unit.weight_size() / layer.unit.out;
+    for (int out = 0; out < layer.unit.out; ++out) {
+      float* w = folded_.data() + layer.unit.weight + out * size;
+      for (std::int64_t i = 0; i < size; ++i) w[i] *= n.scale[out];
+    }
+  };
+  fold_layer(network_.stem);
+  for (const Block& block : network_.blocks) {
+    fold_layer(block.first);
+    fold_layer(block.second);
+    if (block.skip == Skip::kProjection) fold_layer(block.projection);
+  }
+  begin(folded_, {});
+}
+
+void AmxEngine::predict_layer(const Layer& layer, const Bf16* grid, const Bf16* skip, bool relu, Bf16* out,
+                              Scratch& scratch) {
+  const Geometry& g = *layer.geometry;
+  const std::int32_t middle = middle_chunk(g);
+  const bool small = layer.unit.kernel == 1;
+  const ConvShape shape{.chunk_offset = small ? &middle : g.chunk_offset.data(),
+                        .chunks = small ? 1 : static_cast<int>(g.chunk_offset.size()),
+                        .column_tiles = g.out_channels / 16,
+                        .row_stride = g.row_stride};
+  for (int strip = 0; strip < g.strips(); ++strip) {
+    const int at = strip * kStripPixels * g.out_channels;
+    conv_strip(shape, grid, g.tile_offset.data() + 4 * strip, forward_weights_.data() + layer.forward,
+               scratch.sums.data());
+    store_activation(g.out_channels, scratch.sums.data(), norm(layer).shift,
+                     skip == nullptr ? nullptr : skip + at, relu, out + at);
+  }
+}
+
+void AmxEngine::predict_block(const Block& block, Bf16* x, Scratch& s) {
+  const Geometry& first = *block.first.geometry;
+  const Geometry& second = *block.second.geometry;
+  Bf16* inner = s.values2.data();
+  Bf16* side = s.values3.data();
+  copy_pixels(first.grid.runs.data(), static_cast<int>(first.grid.runs.size()), first.in_channels, x,
+              s.grid(first.kind));
+  predict_layer(block.first, s.grid(first.kind), nullptr, true, inner, s);
+  if (block.skip == Skip::kProjection)
+    predict_layer(block.projection, s.grid(first.kind), nullptr, false, side, s);
+  if (block.skip == Skip::kPad) pad_skip(first, x, side);
+  copy_pixels(second.grid.runs.data(), static_cast<int>(second.grid.runs.size()), second.in_channels, inner,
+              s.grid(second.kind));
+  predict_layer(block.second, s.grid(second.kind), block.skip == Skip::kIdentity ? x : side, true, x, s);
+}
+
+void AmxEngine::predict_image(const Batch& batch, int image, std::span<const float> parameters, float* logits,
+                              Scratch& s) {
+  Bf16* x = s.values.data();
+  pad_input(spec_.channels, input(batch, image), s.padded.data());
+  gather_neighbours(spec_.channels, s.padded.data(), s.grid(Kind::kFirst));
+  predict_layer(network_.stem, s.grid(Kind::kFirst), nullptr, true, x, s);
+  for (const Block& block : network_.blocks) predict_block(block, x, s);
+  alignas(64) float features[kMaxChannels];
+  mean_pixels(x, features);
+  linear_forward(spec_.classes, parameters.data() + network_.linear_weight,
+                 parameters.data() + network_.linear_bias, features, logits);
+}
+
+void AmxEngine::predict(std::span<const float> parameters, std::span<const float> buffers, const Batch& batch,
+                        std::span<float> logits) {
+  check_batch(spec_, batch, max_batch_, false);
+  fold(parameters, buffers);
+  constexpr int kPiece = 4;
+  pool_.run((batch.size + kPiece - 1) / kPiece, [&](int piece, int worker) {
+    const TileScope tiles;
+    Scratch& scratch = scratch_[static_cast<std::size_t>(worker)];
+    for (int image = piece * kPiece; image < std::min(batch.size, (piece + 1) * kPiece); ++image) {
+      predict_image(batch, image, parameters,
+                    logits.data() + static_cast<std::size_t>(image) * static_cast<std::size_t>(spec_.classes),
+                    scratch);
+    }
+  });
+}
+
+}  // namespace longtail::nn::amx

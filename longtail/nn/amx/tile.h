@@ -1,0 +1,38 @@
+// Tile registers of AMX by number, for kernel files only (compiled with the AMX and AVX-512 flags). All eight
+// tiles have 16 rows of 64 bytes: 16x32 bf16 as a left operand, 16 pairs x 16 columns as a right one, 16x16
+// floats as a sum.
+//
+// Loads do not tell the compiler what memory they read: call fence() after writing memory that tiles will
+// load.
+#pragma once
+
+#include <cstdint>
+
+namespace longtail::nn::amx {
+namespace {
+
+inline void fence() { __asm__ volatile("" ::: "memory"); }
+
+template <int kTile>
+inline void tile_zero() {
+  __asm__ volatile("tilezero %%tmm%c0" ::"i"(kTile));
+}
+
+template <int kTile>
+inline void tile_load(const void* base, long stride) {
+  __asm__ volatile("tileloadd (%1,%2,1), %%tmm%c0" ::"i"(kTile), "r"(base), "r"(stride));
+}
+
+template <int kTile>
+inline void tile_store(void* base, long stride) {
+  __asm__ volatile("tilestored %%tmm%c0, (%1,%2,1)" ::"i"(kTile), "r"(base), "r"(stride) : "memory");
+}
+
+// sum += left x right
+template <int kSum, int kLeft, int kRight>
+inline void tile_multiply() {
+  __asm__ volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(kSum), "i"(kLeft), "i"(kRight));
+}
+
+}  // namespace
+}  // namespace longtail::nn::amx

@@ -1,0 +1,216 @@
+// The kernels that are not tiles, against the same sums written as scalar loops.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "longtail/nn/amx/amx_testing.h"
+
+namespace longtail::nn::amx {
+namespace {
+
+constexpr int kChannels[] = {16, 32, 64};
+
+std::size_t z(int n) { return static_cast<std::size_t>(n); }
+
+// One unit in the last place of bf16 apart at most: the twins multiply and add without fusing.
+void expect_bf16(const std::vector<Bf16>& actual, const std::vector<float>& expected,
+                 const std::string& what) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    const double tolerance = std::abs(expected[i]) / 128 + 1e-6;
+    ASSERT_NEAR(widen(actual[i]), expected[i], tolerance) << what << ", element " << i;
+  }
+}
+
+struct Flat {
+  int pixels, channels;
+  std::vector<Bf16> a, b;
+  std::vector<float> s, t, s2, t2;
+  Flat(int p, int c, std::uint32_t seed) : pixels(p), channels(c) {
+    Numbers numbers(seed);
+    a = numbers.bf16(z(p * c));
+    b = numbers.bf16(z(p * c));
+    s = numbers.floats(z(c));
+    t = numbers.floats(z(c));
+    s2 = numbers.floats(z(c));
+    t2 = numbers.floats(z(c));
+  }
+  template <class Formula>
+  std::vector<float> twin(const Formula& formula) const {
+    std::vector<float> result;
+    for (std::size_t i = 0; i < a.size(); ++i)
+      result.push_back(formula(widen(a[i]), widen(b[i]), i % z(channels)));
+    return result;
+  }
+  std::string label() const {
+    return std::to_string(pixels) + " pixels of " + std::to_string(channels) + " channels";
+  }
+};
+
+TEST(AmxVectors, BatchNormFormsEqualScalarLoops) {
+  SKIP_WITHOUT_TILES();
+  for (const int channels : kChannels) {
+    for (const int pixels : {1, 63, 256}) {
+      const Flat f(pixels, channels, 3);
+      std::vector<Bf16> out(f.a.size());
+      const auto relu = [](float v) { return std::max(v, 0.0f); };
+      bn_relu(pixels, channels, f.a.data(), f.s.data(), f.t.data(), out.data());
+      expect_bf16(out, f.twin([&](float a, float, std::size_t c) { return relu(a * f.s[c] + f.t[c]); }),
+                  f.label());
+      bn_add_relu(pixels, channels, f.a.data(), f.s.data(), f.t.data(), f.b.data(), out.data());
+      expect_bf16(out, f.twin([&](float a, float b, std::size_t c) { return relu(a * f.s[c] + f.t[c] + b); }),
+                  f.label());
+      bn_add_bn_relu(pixels, channels, f.a.data(), f.s.data(), f.t.data(), f.b.data(), f.s2.data(),
+                     f.t2.data(), out.data());
+      expect_bf16(out, f.twin([&](float a, float b, std::size_t c) {
+        return relu(a * f.s[c] + f.t[c] + b * f.s2[c] + f.t2[c]);
+      }),
+                  f.label());
+      bn_backward(pixels, channels, f.a.data(), f.b.data(), f.s.data(), f.t.data(), f.s2.data(), out.data());
+      expect_bf16(out,
+                  f.twin([&](float a, float b, std::size_t c) { return a * f.s[c] + b * f.t[c] + f.s2[c]; }),
+                  f.label());
+    }
+  }
+}
+
+TEST(AmxVectors, StatisticsAreThoseOfTheUnroundedSums) {
+  SKIP_WITHOUT_TILES();
+  for (const int channels : kChannels) {
+    Numbers numbers(4);
+    const std::vector<float> sums = numbers.floats(z(64 * channels));
+    std::vector<Bf16> out(sums.size());
+    std::vector<double> sum(z(channels), 1.0), square(z(channels), 2.0), sum_twin = sum, square_twin = square;
+    store_statistics(channels, sums.data(), out.data(), sum.data(), square.data());
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      EXPECT_EQ(out[i], narrow(sums[i]));
+      sum_twin[i % z(channels)] += sums[i];
+      square_twin[i % z(channels)] += double{sums[i]} * sums[i];
+    }
+    for (std::size_t c = 0; c < z(channels); ++c) {
+      EXPECT_NEAR(sum[c], sum_twin[c], 1e-5);
+      EXPECT_NEAR(square[c], square_twin[c], 1e-4);
+    }
+  }
+}
+
+TEST(AmxVectors, ActivationsOfPredictionEqualScalarLoops) {
+  SKIP_WITHOUT_TILES();
+  for (const int channels : kChannels) {
+    Numbers numbers(5);
+    const std::vector<float> sums = numbers.floats(z(64 * channels)), bias = numbers.floats(z(channels));
+    const std::vector<Bf16> skip = numbers.bf16(sums.size());
+    for (const bool add : {false, true}) {
+      for (const bool relu : {false, true}) {
+        std::vector<Bf16> out(sums.size());
+        store_activation(channels, sums.data(), bias.data(), add ? skip.data() : nullptr, relu, out.data());
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+          const float v = sums[i] + bias[i % z(channels)] + (add ? widen(skip[i]) : 0.0f);
+          EXPECT_EQ(out[i], narrow(relu ? std::max(v, 0.0f) : v)) << i;
+        }
+      }
+    }
+  }
+}
+
+TEST(AmxVectors, GradientEpilogueEqualsScalarLoopsInEveryForm) {
+  SKIP_WITHOUT_TILES();
+  const RowRun runs[] = {{0, 64, 20}, {20, 0, 2}, {22, 84, 42}};
+  for (const int channels : kChannels) {
+    for (const bool skip : {false, true}) {
+      for (const bool mask : {false, true}) {
+        for (const bool second : {false, true}) {
+          if (!mask && (skip || second)) continue;  // inside a block there is neither
+          Numbers numbers(6);
+          const std::size_t n = z(128 * channels), ch = z(channels);
+          const auto sums = numbers.floats(z(64 * channels));
+          const auto vskip = numbers.bf16(n), vmask = numbers.bf16(n), z1 = numbers.bf16(n),
+                     z2 = numbers.bf16(n);
+          const auto scale = numbers.floats(ch), shift = numbers.floats(ch), m1 = numbers.floats(ch),
+                     m2 = numbers.floats(ch);
+          std::vector<Bf16> d(n);
+          std::vector<double> s(ch), p(ch), s2(ch), p2(ch), ts(ch), tp(ch), tp2(ch);
+          GradientEpilogue e{};
+          e.skip = skip ? vskip.data() : nullptr;
+          e.mask = mask ? vmask.data() : nullptr;
+          e.scale = scale.data();
+          e.shift = shift.data();
+          e.first = {z1.data(), m1.data(), s.data(), p.data()};
+          if (second) e.second = {z2.data(), m2.data(), s2.data(), p2.data()};
+          e.d = d.data();
+          store_gradient(channels, sums.data(), runs, 3, e);
+          for (const RowRun& run : runs) {
+            for (int i = 0; i < run.count * channels; ++i) {
+              const std::size_t at = z(run.pixel * channels + i), c = z(i) % ch;
+              const float x = mask ? widen(vmask[at]) : std::fma(widen(z1[at]), scale[c], shift[c]);
+              float v = sums[z(run.row * channels + i)] + (skip ? widen(vskip[at]) : 0.0f);
+              if (x <= 0) v = 0;
+              ASSERT_EQ(d[at], narrow(v)) << at;
+              ts[c] += v;
+              tp[c] += double{v} * (widen(z1[at]) - m1[c]);
+              tp2[c] += double{v} * (widen(z2[at]) - m2[c]);
+            }
+          }
+          for (std::size_t c = 0; c < ch; ++c) {
+            EXPECT_NEAR(s[c], ts[c], 1e-5);
+            EXPECT_NEAR(p[c], tp[c], 1e-5);
+            if (!second) continue;
+            EXPECT_NEAR(s2[c], ts[c], 1e-5);
+            EXPECT_NEAR(p2[c], tp2[c], 1e-5);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(AmxVectors, TheClassifierEqualsScalarLoops) {
+  SKIP_WITHOUT_TILES();
+  Numbers numbers(11);
+  constexpr int kClasses = 37, kImages = 5;
+  const auto x = numbers.bf16(64 * 64);
+  const auto w = numbers.floats(kClasses * 64), b = numbers.floats(kClasses),
+             d = numbers.floats(kImages * kClasses), f = numbers.floats(kImages * 64);
+  std::vector<float> mean(64), logits(kClasses), back(64), dw(kClasses * 64), db(kClasses);
+  mean_pixels(x.data(), mean.data());
+  linear_forward(kClasses, w.data(), b.data(), mean.data(), logits.data());
+  linear_backward(kClasses, w.data(), d.data(), back.data());
+  linear_weight_gradient(kImages, kClasses, 0, 20, d.data(), f.data(), dw.data(), db.data());
+  linear_weight_gradient(kImages, kClasses, 20, kClasses, d.data(), f.data(), dw.data(), db.data());
+  for (std::size_t c = 0; c < 64; ++c) {
+    double m = 0, g = 0;
+    for (std::size_t p = 0; p < 64; ++p) m += widen(x[p * 64 + c]) / 64.0;
+    for (std::size_t k = 0; k < kClasses; ++k) g += double{w[k * 64 + c]} * d[k];
+    EXPECT_NEAR(mean[c], m, 1e-6);
+    EXPECT_NEAR(back[c], g, 1e-5);
+  }
+  for (std::size_t k = 0; k < kClasses; ++k) {
+    double logit = b[k], total = 0;
+    for (std::size_t c = 0; c < 64; ++c) logit += double{w[k * 64 + c]} * mean[c];
+    for (std::size_t i = 0; i < kImages; ++i) total += d[i * kClasses + k];
+    EXPECT_NEAR(logits[k], logit, 1e-5);
+    EXPECT_NEAR(db[k], total, 1e-5);
+    for (std::size_t c = 0; c < 64; ++c) {
+      double g = 0;
+      for (std::size_t i = 0; i < kImages; ++i) g += double{d[i * kClasses + k]} * f[i * 64 + c];
+      EXPECT_NEAR(dw[k * 64 + c], g, 1e-5);
+    }
+  }
+}
+
+TEST(AmxVectors, SlicesAreAddedInOrder) {
+  SKIP_WITHOUT_TILES();
+  Numbers numbers(12);
+  const auto values = numbers.floats(5 * 48);
+  std::vector<float> out(32);
+  sum_slices(32, 5, 48, values.data(), out.data());
+  for (std::size_t i = 0; i < 32; ++i) {
+    float sum = values[i];
+    for (std::size_t s = 1; s < 5; ++s) sum += values[s * 48 + i];
+    EXPECT_EQ(out[i], sum);
+  }
+}
+
+}  // namespace
+}  // namespace longtail::nn::amx

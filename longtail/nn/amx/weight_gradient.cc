@@ -1,0 +1,113 @@
+// Weight gradient: the sum runs over pixels. The output's gradient comes channel-major, the input in
+// interleaved pairs of pixels on the padded grid, where a tap of the kernel is an offset.
+#include "longtail/nn/amx/kernels.h"
+#include "longtail/nn/amx/tile.h"
+
+namespace longtail::nn::amx {
+namespace {
+
+// kRows x kColumns tiles of sums, 0 .. kRows * kColumns - 1; kRows of the left operand behind them (but one
+// where four are summed); the right ones take the last register.
+template <int kRows, int kColumns>
+struct Block {
+  static constexpr int kSums = kRows * kColumns;
+  static constexpr int kRight = 7;
+  static_assert(kSums + (kRows == 4 ? 1 : kRows) < kRight + 1);
+
+  template <int kIndex = 0>
+  static void start(bool first, const float* sums, long column_floats) {
+    if constexpr (kIndex < kSums) {
+      if (first) {
+        tile_zero<kIndex>();
+      } else {
+        tile_load<kIndex>(sums + (kIndex / kRows) * column_floats + (kIndex % kRows) * kTileFloats, 64);
+      }
+      start<kIndex + 1>(first, sums, column_floats);
+    }
+  }
+  template <int kIndex = 0>
+  static void finish(float* sums, long column_floats) {
+    if constexpr (kIndex < kSums) {
+      tile_store<kIndex>(sums + (kIndex / kRows) * column_floats + (kIndex % kRows) * kTileFloats, 64);
+      finish<kIndex + 1>(sums, column_floats);
+    }
+  }
+  template <int kRow = 0>
+  static void load_left(const char* left) {
+    if constexpr (kRow < kRows) {
+      tile_load<kSums + kRow>(left + kRow * kTileBytes, 64);
+      load_left<kRow + 1>(left);
+    }
+  }
+  // One column: its right tile times every left one.
+  template <int kColumn, int kRow = 0>
+  static void multiply() {
+    if constexpr (kRow < kRows) {
+      tile_multiply<kColumn * kRows + kRow, kSums + kRow, kRight>();
+      multiply<kColumn, kRow + 1>();
+    }
+  }
+  template <int kColumn = 0>
+  static void columns(const char* right, const std::int32_t* offset, long stride) {
+    if constexpr (kColumn < kColumns) {
+      tile_load<kRight>(right + offset[kColumn], stride);
+      multiply<kColumn>();
+      columns<kColumn + 1>(right, offset, stride);
+    }
+  }
+  static void chunk(const char* left, const char* right, const std::int32_t* offset, long stride) {
+    if constexpr (kRows == 4) {
+      tile_load<kRight>(right + offset[0], stride);
+      tile_load<4>(left, 64);
+      tile_multiply<0, 4, kRight>();
+      tile_load<5>(left + kTileBytes, 64);
+      tile_multiply<1, 5, kRight>();
+      tile_load<4>(left + 2 * kTileBytes, 64);
+      tile_multiply<2, 4, kRight>();
+      tile_load<5>(left + 3 * kTileBytes, 64);
+      tile_multiply<3, 5, kRight>();
+    } else {
+      load_left(left);
+      columns(right, offset, stride);
+    }
+  }
+
+  static void run(const WeightGradientShape& shape, int images, const char* left, const char* right,
+                  bool first, int column, float* sums) {
+    constexpr long kColumnFloats = kRows * kTileFloats;
+    float* block = sums + column * kColumnFloats;
+    start(first, block, kColumnFloats);
+    for (int image = 0; image < images; ++image) {
+      const char* l = left + image * shape.left_stride;
+      const char* r = right + image * shape.right_stride;
+      for (int c = 0; c < shape.chunks; ++c, l += kRows * kTileBytes) {
+        chunk(l, r + shape.chunk_offset[c], shape.column_offset + column, shape.row_stride);
+      }
+    }
+    finish(block, kColumnFloats);
+  }
+};
+
+// All columns, kColumns at a time, the rest one by one fewer.
+template <int kRows, int kColumns>
+void sweep(const WeightGradientShape& shape, int images, const char* left, const char* right, bool first,
+           int column, float* sums) {
+  for (; column + kColumns <= shape.columns; column += kColumns) {
+    Block<kRows, kColumns>::run(shape, images, left, right, first, column, sums);
+  }
+  if constexpr (kColumns > 1) sweep<kRows, kColumns - 1>(shape, images, left, right, first, column, sums);
+}
+
+}  // namespace
+
+void weight_gradient(const WeightGradientShape& shape, int images, const void* left, const void* right,
+                     bool first, float* sums) {
+  fence();
+  const char* l = static_cast<const char*>(left);
+  const char* r = static_cast<const char*>(right);
+  if (shape.row_tiles == 1) sweep<1, 5>(shape, images, l, r, first, 0, sums);
+  if (shape.row_tiles == 2) sweep<2, 2>(shape, images, l, r, first, 0, sums);
+  if (shape.row_tiles == 4) sweep<4, 1>(shape, images, l, r, first, 0, sums);
+}
+
+}  // namespace longtail::nn::amx
