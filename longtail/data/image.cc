@@ -1,0 +1,186 @@
+#include "longtail/data/image.h"
+
+#include <png.h>
+
+#include <algorithm>
+#include <csetjmp>
+#include <cstdio>
+#include <cstring>
+// jpeglib.h needs FILE and size_t declared before it.
+#include <jerror.h>
+#include <jpeglib.h>
+
+#include "longtail/base/error.h"
+
+namespace longtail::data {
+namespace {
+
+using base::fail;
+
+void check_size(std::uint64_t width, std::uint64_t height, const std::string& where) {
+  if (width == 0 || height == 0 || width * height > kMostPixels) {
+    fail("{}: a picture of {} by {} pixels; at most {} pixels can be read", where, width, height, kMostPixels);
+  }
+}
+
+// ---- PNG ----------------------------------------------------------------------------------------------------------
+
+// Frees what libpng holds, whichever way we leave.
+struct PngImage {
+  png_image image{};
+  PngImage() { image.version = PNG_IMAGE_VERSION; }
+  ~PngImage() { png_image_free(&image); }
+  PngImage(const PngImage&) = delete;
+  PngImage& operator=(const PngImage&) = delete;
+};
+
+Picture decode_png(std::span<const std::uint8_t> file, const std::string& where) {
+  PngImage png;
+  png_image& image = png.image;
+  const auto damaged = [&] { fail("{}: this PNG picture cannot be read: {}", where, image.message); };
+  if (!png_image_begin_read_from_memory(&image, file.data(), file.size())) damaged();
+  check_size(image.width, image.height, where);
+  const bool colour = (image.format & PNG_FORMAT_FLAG_COLOR) != 0;
+  image.format = colour ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
+  Picture picture{static_cast<int>(image.width), static_cast<int>(image.height), colour ? 3 : 1, {}};
+  picture.samples.resize(PNG_IMAGE_SIZE(image));
+  const png_color black{0, 0, 0};
+  if (!png_image_finish_read(&image, &black, picture.samples.data(), 0, nullptr)) damaged();
+  return picture;
+}
+
+// ---- JPEG ---------------------------------------------------------------------------------------------------------
+
+// libjpeg reports through function pointers and expects not to be returned to: a long jump out of plain C frames.
+struct JpegErrors {
+  jpeg_error_mgr manager{};
+  std::jmp_buf jump{};
+  char message[JMSG_LENGTH_MAX] = {};
+};
+
+[[noreturn]] void jpeg_stop(j_common_ptr info) {
+  auto* errors = reinterpret_cast<JpegErrors*>(info->err);
+  info->err->format_message(info, errors->message);
+  std::longjmp(errors->jump, 1);
+}
+
+// Warnings that mean missing or wrong pixels are errors; odd bytes between markers, common in old photographs, are not.
+void jpeg_message(j_common_ptr info, int level) {
+  const int code = info->err->msg_code;
+  if (level < 0 && (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE)) jpeg_stop(info);
+}
+
+void jpeg_silent(j_common_ptr) {}
+
+// Only trivially destructible things live in this function: a long jump passes over it. Returns false with
+// errors.message set, or with the message empty when the picture is too large.
+bool decode_jpeg(jpeg_decompress_struct& info, JpegErrors& errors, std::span<const std::uint8_t> file,
+                 Picture& picture) {
+  if (setjmp(errors.jump) != 0) return false;
+  jpeg_create_decompress(&info);
+  jpeg_mem_src(&info, file.data(), file.size());
+  jpeg_read_header(&info, TRUE);
+  picture.width = static_cast<int>(info.image_width);
+  picture.height = static_cast<int>(info.image_height);
+  if (std::uint64_t{info.image_width} * info.image_height > kMostPixels) return false;
+  const bool grey = info.jpeg_color_space == JCS_GRAYSCALE;
+  const bool four = info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK;
+  info.out_color_space = grey ? JCS_GRAYSCALE : four ? JCS_CMYK : JCS_RGB;
+  picture.channels = grey ? 1 : four ? 4 : 3;
+  info.dct_method = JDCT_ISLOW;  // the same pixels on every machine
+  jpeg_start_decompress(&info);
+  const std::size_t row = static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.channels);
+  picture.samples.resize(row * info.output_height);
+  while (info.output_scanline < info.output_height) {
+    JSAMPROW line = picture.samples.data() + row * info.output_scanline;
+    jpeg_read_scanlines(&info, &line, 1);
+  }
+  jpeg_finish_decompress(&info);
+  return true;
+}
+
+// Four-colour JPEGs are written inverted by every program that writes them.
+void cmyk_to_rgb(Picture& picture) {
+  const std::size_t pixels = picture.samples.size() / 4;
+  for (std::size_t i = 0; i < pixels; ++i) {
+    const unsigned black = picture.samples[4 * i + 3];
+    for (std::size_t c = 0; c < 3; ++c) {
+      picture.samples[3 * i + c] = static_cast<std::uint8_t>((picture.samples[4 * i + c] * black + 127) / 255);
+    }
+  }
+  picture.samples.resize(3 * pixels);
+  picture.channels = 3;
+}
+
+Picture decode_jpeg(std::span<const std::uint8_t> file, const std::string& where) {
+  JpegErrors errors;
+  jpeg_decompress_struct info{};
+  info.err = jpeg_std_error(&errors.manager);
+  errors.manager.error_exit = jpeg_stop;
+  errors.manager.emit_message = jpeg_message;
+  errors.manager.output_message = jpeg_silent;
+  Picture picture;
+  bool done = false;
+  try {
+    done = decode_jpeg(info, errors, file, picture);
+  } catch (...) {
+    jpeg_destroy_decompress(&info);
+    throw;
+  }
+  jpeg_destroy_decompress(&info);
+  if (!done && errors.message[0] == '\0') {
+    check_size(static_cast<std::uint64_t>(picture.width), static_cast<std::uint64_t>(picture.height), where);
+  }
+  if (!done) fail("{}: this JPEG picture cannot be read: {}", where, errors.message);
+  if (picture.channels == 4) cmyk_to_rgb(picture);
+  return picture;
+}
+
+}  // namespace
+
+Picture decode_picture(std::span<const std::uint8_t> file, const std::string& where) {
+  constexpr std::array<std::uint8_t, 8> kPng = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+  constexpr std::array<std::uint8_t, 3> kJpeg = {0xff, 0xd8, 0xff};
+  if (file.size() >= kPng.size() && std::equal(kPng.begin(), kPng.end(), file.begin())) return decode_png(file, where);
+  if (file.size() >= kJpeg.size() && std::equal(kJpeg.begin(), kJpeg.end(), file.begin())) {
+    return decode_jpeg(file, where);
+  }
+  fail("{}: not a PNG or JPEG picture; convert it or take it out of the folder", where);
+}
+
+void area_average(const Picture& picture, std::span<std::uint8_t, std::size_t{3} * kPixels> out) {
+  // In units of 1/32 of a source pixel every border is a whole number: source pixel x covers [32x, 32x + 32), new pixel
+  // u covers [uW, uW + W). All sums are integers, so the mean is exact.
+  const auto width = static_cast<std::uint64_t>(picture.width);
+  const auto height = static_cast<std::uint64_t>(picture.height);
+  const auto channels = static_cast<std::size_t>(picture.channels);
+  std::vector<std::uint64_t> sums(channels * kPixels);
+  std::vector<std::uint64_t> line(channels * kSide);
+  const auto overlap = [](std::uint64_t a, std::uint64_t a_end, std::uint64_t b, std::uint64_t b_end) {
+    return std::min(a_end, b_end) - std::max(a, b);
+  };
+  for (std::uint64_t y = 0; y < height; ++y) {
+    std::fill(line.begin(), line.end(), 0);
+    const std::uint8_t* source = picture.samples.data() + y * width * channels;
+    for (std::uint64_t x = 0; x < width; ++x, source += channels) {
+      const std::uint64_t last = (kSide * x + kSide - 1) / width;
+      for (std::uint64_t u = kSide * x / width; u <= last; ++u) {
+        const std::uint64_t weight = overlap(kSide * x, kSide * x + kSide, u * width, u * width + width);
+        for (std::size_t c = 0; c < channels; ++c) line[c * kSide + u] += weight * source[c];
+      }
+    }
+    const std::uint64_t last = (kSide * y + kSide - 1) / height;
+    for (std::uint64_t v = kSide * y / height; v <= last; ++v) {
+      const std::uint64_t weight = overlap(kSide * y, kSide * y + kSide, v * height, v * height + height);
+      for (std::size_t c = 0; c < channels; ++c) {
+        for (std::size_t u = 0; u < kSide; ++u) sums[c * kPixels + v * kSide + u] += weight * line[c * kSide + u];
+      }
+    }
+  }
+  const std::uint64_t area = width * height;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = static_cast<std::uint8_t>((sums[channels == 1 ? i % kPixels : i] + area / 2) / area);
+  }
+}
+
+}  // namespace longtail::data
