@@ -23,6 +23,7 @@ int run(int argc, char** argv) {
              "130 interrupted (start again with the same command to go on).");
   using namespace longtail::cli;
   // Keep in the order of a person's first day.
+  add_data(app);
   add_export(app);
   add_params(app);
   add_theory(app);

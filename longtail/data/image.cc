@@ -19,11 +19,13 @@ using base::fail;
 
 void check_size(std::uint64_t width, std::uint64_t height, const std::string& where) {
   if (width == 0 || height == 0 || width * height > kMostPixels) {
-    fail("{}: a picture of {} by {} pixels; at most {} pixels can be read", where, width, height, kMostPixels);
+    fail("{}: a picture of {} by {} pixels; at most {} pixels can be read", where, width, height,
+         kMostPixels);
   }
 }
 
-// ---- PNG ----------------------------------------------------------------------------------------------------------
+// ---- PNG
+// ----------------------------------------------------------------------------------------------------------
 
 // Frees what libpng holds, whichever way we leave.
 struct PngImage {
@@ -49,9 +51,11 @@ Picture decode_png(std::span<const std::uint8_t> file, const std::string& where)
   return picture;
 }
 
-// ---- JPEG ---------------------------------------------------------------------------------------------------------
+// ---- JPEG
+// ---------------------------------------------------------------------------------------------------------
 
-// libjpeg reports through function pointers and expects not to be returned to: a long jump out of plain C frames.
+// libjpeg reports through function pointers and expects not to be returned to: a long jump out of plain C
+// frames.
 struct JpegErrors {
   jpeg_error_mgr manager{};
   std::jmp_buf jump{};
@@ -64,10 +68,12 @@ struct JpegErrors {
   std::longjmp(errors->jump, 1);
 }
 
-// Warnings that mean missing or wrong pixels are errors; odd bytes between markers, common in old photographs, are not.
+// Warnings that mean missing or wrong pixels are errors; odd bytes between markers, common in old
+// photographs, are not.
 void jpeg_message(j_common_ptr info, int level) {
   const int code = info->err->msg_code;
-  if (level < 0 && (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE)) jpeg_stop(info);
+  if (level < 0 && (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE))
+    jpeg_stop(info);
 }
 
 void jpeg_silent(j_common_ptr) {}
@@ -89,7 +95,8 @@ bool decode_jpeg(jpeg_decompress_struct& info, JpegErrors& errors, std::span<con
   picture.channels = grey ? 1 : four ? 4 : 3;
   info.dct_method = JDCT_ISLOW;  // the same pixels on every machine
   jpeg_start_decompress(&info);
-  const std::size_t row = static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.channels);
+  const std::size_t row =
+      static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.channels);
   picture.samples.resize(row * info.output_height);
   while (info.output_scanline < info.output_height) {
     JSAMPROW line = picture.samples.data() + row * info.output_scanline;
@@ -105,7 +112,8 @@ void cmyk_to_rgb(Picture& picture) {
   for (std::size_t i = 0; i < pixels; ++i) {
     const unsigned black = picture.samples[4 * i + 3];
     for (std::size_t c = 0; c < 3; ++c) {
-      picture.samples[3 * i + c] = static_cast<std::uint8_t>((picture.samples[4 * i + c] * black + 127) / 255);
+      picture.samples[3 * i + c] =
+          static_cast<std::uint8_t>((picture.samples[4 * i + c] * black + 127) / 255);
     }
   }
   picture.samples.resize(3 * pixels);
@@ -141,7 +149,8 @@ Picture decode_jpeg(std::span<const std::uint8_t> file, const std::string& where
 Picture decode_picture(std::span<const std::uint8_t> file, const std::string& where) {
   constexpr std::array<std::uint8_t, 8> kPng = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
   constexpr std::array<std::uint8_t, 3> kJpeg = {0xff, 0xd8, 0xff};
-  if (file.size() >= kPng.size() && std::equal(kPng.begin(), kPng.end(), file.begin())) return decode_png(file, where);
+  if (file.size() >= kPng.size() && std::equal(kPng.begin(), kPng.end(), file.begin()))
+    return decode_png(file, where);
   if (file.size() >= kJpeg.size() && std::equal(kJpeg.begin(), kJpeg.end(), file.begin())) {
     return decode_jpeg(file, where);
   }
@@ -149,8 +158,8 @@ Picture decode_picture(std::span<const std::uint8_t> file, const std::string& wh
 }
 
 void area_average(const Picture& picture, std::span<std::uint8_t, std::size_t{3} * kPixels> out) {
-  // In units of 1/32 of a source pixel every border is a whole number: source pixel x covers [32x, 32x + 32), new pixel
-  // u covers [uW, uW + W). All sums are integers, so the mean is exact.
+  // In units of 1/32 of a source pixel every border is a whole number: source pixel x covers [32x, 32x + 32),
+  // new pixel u covers [uW, uW + W). All sums are integers, so the mean is exact.
   const auto width = static_cast<std::uint64_t>(picture.width);
   const auto height = static_cast<std::uint64_t>(picture.height);
   const auto channels = static_cast<std::size_t>(picture.channels);
@@ -173,7 +182,8 @@ void area_average(const Picture& picture, std::span<std::uint8_t, std::size_t{3}
     for (std::uint64_t v = kSide * y / height; v <= last; ++v) {
       const std::uint64_t weight = overlap(kSide * y, kSide * y + kSide, v * height, v * height + height);
       for (std::size_t c = 0; c < channels; ++c) {
-        for (std::size_t u = 0; u < kSide; ++u) sums[c * kPixels + v * kSide + u] += weight * line[c * kSide + u];
+        for (std::size_t u = 0; u < kSide; ++u)
+          sums[c * kPixels + v * kSide + u] += weight * line[c * kSide + u];
       }
     }
   }

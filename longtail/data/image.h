@@ -1,4 +1,5 @@
-// One PNG or JPEG picture, decoded and averaged down to 32x32. The kind is told by the first bytes, not by the name.
+// One PNG or JPEG picture, decoded and averaged down to 32x32. The kind is told by the first bytes, not by
+// the name.
 #pragma once
 
 #include <array>
@@ -22,12 +23,12 @@ struct Picture {
 // Larger pictures are refused before anything is allocated for them.
 inline constexpr std::uint64_t kMostPixels = std::uint64_t{1} << 26;
 
-// Transparency is laid on black; CMYK becomes RGB; 16 bits become 8. A file that is neither PNG nor JPEG, or that ends
-// early, is an Error naming `where`.
+// Transparency is laid on black; CMYK becomes RGB; 16 bits become 8. A file that is neither PNG nor JPEG, or
+// that ends early, is an Error naming `where`.
 Picture decode_picture(std::span<const std::uint8_t> file, const std::string& where);
 
-// The picture stretched to 32x32, each new pixel the exact mean of the area it covers, rounded half up; planar, always
-// three channels (a grey picture three times the same).
+// The picture stretched to 32x32, each new pixel the exact mean of the area it covers, rounded half up;
+// planar, always three channels (a grey picture three times the same).
 void area_average(const Picture& picture, std::span<std::uint8_t, std::size_t{3} * kPixels> out);
 
 }  // namespace longtail::data

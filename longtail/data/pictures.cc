@@ -101,10 +101,11 @@ std::vector<PictureEntry> list_split(const fs::path& split, const std::vector<st
     const fs::path folder = split / classes[label];
     const std::size_t before = entries.size();
     if (!fs::is_directory(folder)) {
-      fail("{}: there is no folder for the class `{}`; every class needs pictures in both splits", split.string(),
-           classes[label]);
+      fail("{}: there is no folder for the class `{}`; every class needs pictures in both splits",
+           split.string(), classes[label]);
     }
-    for (const fs::path& path : sorted_entries(folder)) entries.push_back({path, static_cast<std::int32_t>(label)});
+    for (const fs::path& path : sorted_entries(folder))
+      entries.push_back({path, static_cast<std::int32_t>(label)});
     if (entries.size() == before) fail("{}: the class folder is empty", folder.string());
   }
   return entries;
@@ -136,7 +137,8 @@ Dataset read_picture_folder(const fs::path& folder) {
   const std::vector<std::string> classes = class_folders(train);
   for (const std::string& name : class_folders(test)) {
     if (!std::binary_search(classes.begin(), classes.end(), name)) {
-      fail("{}: the class `{}` has no training pictures{}", test.string(), name, base::did_you_mean(name, classes));
+      fail("{}: the class `{}` has no training pictures{}", test.string(), name,
+           base::did_you_mean(name, classes));
     }
   }
   Dataset data = decode(list_split(train, classes), list_split(test, classes));
@@ -144,7 +146,8 @@ Dataset read_picture_folder(const fs::path& folder) {
   return data;
 }
 
-std::vector<PictureEntry> parse_picture_list(std::string_view text, const fs::path& root, const std::string& where) {
+std::vector<PictureEntry> parse_picture_list(std::string_view text, const fs::path& root,
+                                             const std::string& where) {
   std::vector<PictureEntry> entries;
   std::int64_t number = 0;
   while (!text.empty()) {
@@ -154,13 +157,14 @@ std::vector<PictureEntry> parse_picture_list(std::string_view text, const fs::pa
     ++number;
     if (line.empty()) continue;
     const std::size_t blank = line.find_last_of(" \t");
-    if (blank == std::string_view::npos) fail("{}, line {}: expected `path label`, found `{}`", where, number, line);
+    if (blank == std::string_view::npos)
+      fail("{}, line {}: expected `path label`, found `{}`", where, number, line);
     const std::string_view last = line.substr(blank + 1);
     const auto label = base::parse_integer(last);
     if (!label) fail("{}, line {}: the label `{}` is not a whole number", where, number, last);
     if (*label < 0 || *label >= kMostClasses) {
-      fail("{}, line {}: the label {} is out of range; labels run from 0 to at most {}", where, number, *label,
-           kMostClasses - 1);
+      fail("{}, line {}: the label {} is out of range; labels run from 0 to at most {}", where, number,
+           *label, kMostClasses - 1);
     }
     entries.push_back({root / base::trim(line.substr(0, blank)), static_cast<std::int32_t>(*label)});
   }

@@ -22,6 +22,12 @@ PublishedData cifar10() {
   data.deviation = {0.2470F, 0.2435F, 0.2616F};
   data.train_counts = each(10, 5000);
   data.test_counts = each(10, 1000);
+  data.checksums = {{"data_batch_1", "c99cafc152244af753f735de768cd75f"},
+                    {"data_batch_2", "d4bba439e000b95fd0a9bffe97cbabec"},
+                    {"data_batch_3", "54ebc095f3ab1f0389bbae665268c751"},
+                    {"data_batch_4", "634d18415352ddfa80567beed471001a"},
+                    {"data_batch_5", "482c414d41f54cd18b22e5b47cb7c3cb"},
+                    {"test_batch", "40351d587109b95175f43aff81a1287e"}};
   return data;
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace longtail::data {
@@ -32,7 +33,8 @@ struct PublishedData {
   std::vector<std::string> class_names;    // empty: the files name them
   std::vector<std::int64_t> train_counts;  // images of each class
   std::vector<std::int64_t> test_counts;
-  std::string hash;  // data::content_hash, empty where we have not seen the data
+  std::string hash;  // data::content_hash; empty where only the checksums of files are known
+  std::vector<std::pair<std::string, std::string>> checksums;  // of files: name and MD5, checked when loading
 };
 
 std::span<const PublishedData> published_data();

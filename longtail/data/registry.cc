@@ -3,9 +3,13 @@
 #include <cstdlib>
 
 #include "longtail/base/error.h"
+#include "longtail/base/file.h"
+#include "longtail/base/hash.h"
 #include "longtail/base/text.h"
+#include "longtail/data/arrays.h"
 #include "longtail/data/cifar.h"
 #include "longtail/data/idx.h"
+#include "longtail/data/pictures.h"
 
 namespace longtail::data {
 namespace {
@@ -55,6 +59,14 @@ void check_published(const PublishedData& published, const Dataset& data, const 
     wrong(fmt::format("its {} test images are not divided over the classes as they should be",
                       data.test.size()));
   }
+  for (const auto& [name, expected] : published.checksums) {
+    std::error_code ignored;
+    if (!fs::exists(folder / name, ignored)) continue;
+    const std::vector<std::uint8_t> bytes = base::read_bytes(folder / name);
+    const std::string found = base::md5(std::as_bytes(std::span(bytes)));
+    if (found != expected)
+      wrong(fmt::format("the MD5 checksum of `{}` is {} instead of {}", name, found, expected));
+  }
   if (!published.hash.empty() && data.hash != published.hash) {
     wrong(fmt::format("its checksum is {} instead of {}", data.hash, published.hash));
   }
@@ -87,17 +99,36 @@ Dataset load_own_idx(const fs::path& folder) {
   return data;
 }
 
-Dataset load_own(std::string_view name, std::string_view kind, const fs::path& path) {
+Dataset load_own_lists(std::string_view lists, const fs::path& root) {
+  const std::vector<std::string> paths = base::split(lists, ',');
+  if (paths.size() != 2) {
+    fail<base::UsageError>("list:{} should be list:TRAIN,TEST; every data set needs a test split", lists);
+  }
+  return read_picture_lists(paths[0], paths[1], root);
+}
+
+Dataset load_own(std::string_view name, std::string_view kind, std::string_view path, const fs::path& dir) {
   Dataset data;
-  if (kind == "cifar") {
+  if (kind == "folder") {
+    data = read_picture_folder(path);
+  } else if (kind == "list") {
+    data = load_own_lists(path, dir);
+  } else if (kind == "arrays") {
+    if (!has_arrays(path)) fail("{}: there is no `train_images.npy` in this folder", path);
+    data = read_arrays(path);
+  } else if (kind == "cifar") {
     data = load_own_cifar(path);
   } else if (kind == "idx") {
     data = load_own_idx(path);
   } else {
-    fail<base::UsageError>("unknown kind of data `{}` in `{}`; known are cifar:DIR and idx:DIR", kind, name);
+    const std::vector<std::string> kinds = {"folder", "list", "arrays", "cifar", "idx"};
+    fail<base::UsageError>(
+        "unknown kind of data `{}` in `{}`{}; known are folder:DIR, list:TRAIN,TEST, arrays:DIR, "
+        "cifar:DIR and idx:DIR",
+        kind, name, base::did_you_mean(kind, kinds));
   }
   data.name = name;
-  seal(data, path.string());
+  seal(data, path);
   return data;
 }
 
@@ -110,11 +141,15 @@ Dataset load_dataset(std::string_view name, const fs::path& dir) {
     return load_published(*published, *folder);
   }
   if (const auto colon = name.find(':'); colon != std::string_view::npos) {
-    return load_own(name, name.substr(0, colon), fs::path(name.substr(colon + 1)));
+    return load_own(name, name.substr(0, colon), name.substr(colon + 1), dir);
+  }
+  for (const fs::path& folder : data_folders(dir)) {
+    if (!name.empty() && has_arrays(folder / name))
+      return load_own(name, "arrays", (folder / name).string(), {});
   }
   fail<base::UsageError>(
-      "unknown data set `{}`{}; known are {} and your own as folder:DIR, list:TRAIN,TEST, cifar:DIR, "
-      "idx:DIR",
+      "unknown data set `{}`{}; known are {}, what `longtail data import` made, and your own as "
+      "folder:DIR, list:TRAIN,TEST, arrays:DIR, cifar:DIR or idx:DIR",
       name, base::did_you_mean(name, published_names()), base::join(published_names(), ", "));
 }
 
@@ -134,6 +169,27 @@ fs::path cache_folder() {
   const fs::path home = from_environment("HOME");
   if (home.empty()) fail("neither LONGTAIL_DATA nor HOME is set; say where data should go with --data DIR");
   return home / ".cache" / "longtail";
+}
+
+std::vector<FormFiles> published_files(const PublishedData& published) {
+  std::vector<FormFiles> all;
+  for (const CifarForm* form : forms_of(published)) {
+    std::vector<std::string> names = form->train;
+    names.push_back(form->test);
+    names.push_back(form->names);
+    all.push_back({std::string(form->folder), names});
+  }
+  if (published.idx) {
+    for (const char* ending : {"", ".gz"}) {
+      FormFiles files{published.places.front(), {}};
+      for (const char* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
+                               "t10k-labels-idx1-ubyte"}) {
+        files.names.push_back(std::string(name) + ending);
+      }
+      all.push_back(files);
+    }
+  }
+  return all;
 }
 
 std::optional<fs::path> find_data(const PublishedData& published, const fs::path& dir) {

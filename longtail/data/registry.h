@@ -1,8 +1,9 @@
 // From a name to a Dataset. Names:
 //   cifar10, cifar100, mnist, fashion_mnist   the published data, checked to be exactly that
-//   cifar:DIR, idx:DIR                        your own data in those forms
-//   folder:DIR                                DIR/train/CLASS/*.png, DIR/test/CLASS/*.jpg
-//   list:TRAIN,TEST                           list files, `path label` a line
+//   folder:DIR                                pictures: DIR/train/CLASS/*.png, DIR/test/CLASS/*.jpg
+//   list:TRAIN,TEST                           pictures: list files, `path label` a line, relative to --data
+//   arrays:DIR, cifar:DIR, idx:DIR            your own data as NumPy arrays or in those two forms
+//   any other NAME                            what `longtail data import NAME` made
 // Published data is looked for in `dir` (--data), or else in $LONGTAIL_DATA, ./data, ~/.cache/longtail and
 // where Debian's dataset-fashion-mnist puts it. `dir` may be the folder that holds cifar-100-python/ or that
 // folder itself.
@@ -10,6 +11,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +26,12 @@ Dataset load_dataset(std::string_view name, const std::filesystem::path& dir = {
 
 // The folders that are searched, in order; only `dir` if it is given.
 std::vector<std::filesystem::path> data_folders(const std::filesystem::path& dir = {});
+// The file names of each form of a published data set, with the folder the form is usually in.
+struct FormFiles {
+  std::string place;
+  std::vector<std::string> names;
+};
+std::vector<FormFiles> published_files(const PublishedData& published);
 // The folder in which the files of a published data set lie, if it is found.
 std::optional<std::filesystem::path> find_data(const PublishedData& published,
                                                const std::filesystem::path& dir = {});

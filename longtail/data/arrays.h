@@ -1,0 +1,34 @@
+// Data as NumPy arrays: the form `longtail data import` keeps your own data in, and the easiest one to make
+// in Python.
+//   train_images.npy, test_images.npy    uint8, (images, channels, 32, 32), one or three channels
+//   train_labels.npy, test_labels.npy    uint8, int32 or int64, (images)
+//   class_names.txt                      one a line; if absent the classes are called 0, 1, ...
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "longtail/data/dataset.h"
+#include "longtail/data/staging.h"
+
+namespace longtail::data {
+
+bool has_arrays(const std::filesystem::path& folder);
+// Not yet sealed; the channel constants are measured.
+Dataset read_arrays(const std::filesystem::path& folder);
+// Writes the files into an existing empty folder.
+void write_arrays(const Dataset& data, const std::filesystem::path& folder, const Stop& stop = {});
+
+// The header of a .npy file (format 1.0, C order).
+struct NpyHeader {
+  std::string type;  // "|u1", "<i4"
+  std::vector<std::uint64_t> shape;
+  std::size_t data_at = 0;  // where the data begins
+};
+// Checked against the size of the file: the data is all there and nothing follows.
+NpyHeader parse_npy(std::span<const std::uint8_t> file, const std::string& where);
+
+}  // namespace longtail::data

@@ -1,0 +1,129 @@
+#include "longtail/data/install.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "longtail/base/error.h"
+#include "longtail/base/file.h"
+#include "longtail/data/arrays.h"
+#include "longtail/data/registry.h"
+#include "longtail/data/unpack.h"
+
+namespace longtail::data {
+namespace {
+
+namespace fs = std::filesystem;
+using base::fail;
+
+// The data in a folder or in a folder of it (archives made by hand often have one more level).
+fs::path locate(const PublishedData& published, const fs::path& folder, const fs::path& source) {
+  if (const auto found = find_data(published, folder)) return *found;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (!entry.is_directory()) continue;
+    if (const auto found = find_data(published, entry.path())) return *found;
+  }
+  fail("{}: there is no {} in it, in any of its published forms", source.string(), published.name);
+}
+
+// Under its published name; data found without a folder of its own gets the usual one.
+fs::path place_for(const PublishedData& published, const fs::path& found, const fs::path& folder) {
+  const std::string name = found.filename().string();
+  const auto& places = published.places;
+  const bool usual = name != "." && std::find(places.begin(), places.end(), name) != places.end();
+  if (usual) return folder / name;
+  for (const auto& [place, files] : published_files(published)) {
+    std::error_code ignored;
+    if (fs::exists(found / files.front(), ignored)) return folder / place;
+  }
+  return folder / places.front();
+}
+
+bool is_archive(const std::string& name) { return name.find(".tar") != std::string::npos; }
+
+std::string address_of(const PublishedData& published, const RemoteFile& file, const std::string& url) {
+  if (url.empty()) return published.address + file.name;
+  if (url.ends_with('/')) return url + file.name;
+  return published.remote.size() == 1 ? url : url + "/" + file.name;
+}
+
+}  // namespace
+
+fs::path fetch_data(const PublishedData& published, const fs::path& folder, const std::string& url,
+                    const DownloadOptions& options) {
+  base::make_folder(folder);
+  std::vector<fs::path> files;
+  const auto discard = [&] {
+    for (const fs::path& file : files) {
+      std::error_code ignored;
+      fs::remove(file, ignored);
+    }
+  };
+  try {
+    // Parts lie in the folder itself, where the next try finds them.
+    Staging staging(folder, published.name);
+    const fs::path inside = staging.path() / published.places.front();
+    if (published.idx) base::make_folder(inside);
+    for (const RemoteFile& file : published.remote) {
+      const fs::path target = folder / fmt::format(".{}.{}", published.name, file.name);
+      download(address_of(published, file, url), file, target, options);
+      files.push_back(target);
+    }
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      const std::string& name = published.remote[i].name;
+      is_archive(name) ? unpack(files[i], staging.path(), options.stop) : fs::rename(files[i], inside / name);
+    }
+    const fs::path found = locate(published, staging.path(), folder);
+    load_published(published, found);
+    const fs::path target = place_for(published, found, folder);
+    staging.publish(found, target);
+    discard();
+    return target;
+  } catch (const base::Interrupted&) {
+    throw;
+  } catch (...) {
+    discard();
+    throw;
+  }
+}
+
+fs::path import_published(const PublishedData& published, const fs::path& source, const fs::path& folder,
+                          const Stop& stop) {
+  std::error_code ignored;
+  if (!fs::exists(source, ignored)) fail("there is no {}", source.string());
+  Staging staging(folder, published.name);
+  fs::path found;
+  if (fs::is_directory(source, ignored)) {
+    const fs::path from = locate(published, source, source);
+    found = staging.path() / place_for(published, from, "").filename();
+    base::make_folder(found);
+    for (const auto& [place, files] : published_files(published)) {
+      for (const std::string& name : files) {
+        if (fs::exists(from / name, ignored)) copy_file(from / name, found / name, stop);
+      }
+    }
+  } else {
+    unpack(source, staging.path(), stop);
+    found = locate(published, staging.path(), source);
+  }
+  load_published(published, found);
+  const fs::path target = place_for(published, found, folder);
+  staging.publish(found, target);
+  return target;
+}
+
+fs::path import_own(std::string_view name, const Dataset& data, const fs::path& folder, const Stop& stop) {
+  const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '-';
+  });
+  if (!plain) {
+    fail<base::UsageError>("`{}` cannot be the name of a data set; use letters, digits, `-` and `_`", name);
+  }
+  Staging staging(folder, name);
+  write_arrays(data, staging.path(), stop);
+  const fs::path target = folder / name;
+  staging.publish(staging.path(), target);
+  return target;
+}
+
+}  // namespace longtail::data
