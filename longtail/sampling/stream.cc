@@ -6,6 +6,22 @@
 #include "longtail/base/philox.h"
 
 namespace longtail::sampling {
+namespace {
+
+// The first image and the number of images of each slot's own class and of its alias, a word each.
+std::vector<std::uint64_t> places_of(const AliasTable& table, std::span<const std::int64_t> first,
+                                     std::span<const std::int64_t> counts) {
+  std::vector<std::uint64_t> places;
+  for (std::size_t slot = 0; slot < counts.size(); ++slot) {
+    for (const std::size_t k : {slot, static_cast<std::size_t>(table.aliases()[slot])}) {
+      places.push_back(
+          base::join(static_cast<std::uint32_t>(first[k]), static_cast<std::uint32_t>(counts[k])));
+    }
+  }
+  return places;
+}
+
+}  // namespace
 
 IndexStream::IndexStream(const Strategy& strategy, std::span<const std::int64_t> counts, Moment moment,
                          std::uint64_t seed)
@@ -24,6 +40,7 @@ IndexStream::IndexStream(const Strategy& strategy, std::span<const std::int64_t>
     permutation_ = Permutation(static_cast<std::uint64_t>(total_), seed, epoch_);
   } else {
     classes_ = AliasTable(probabilities_);
+    if (total_ >> 32 == 0) places_ = places_of(classes_, first_, counts_);
   }
 }
 
@@ -61,13 +78,43 @@ std::int64_t IndexStream::at(std::int64_t i) const {
   return draw(static_cast<std::uint64_t>(position(i)));
 }
 
-void IndexStream::fill(std::int64_t first, std::span<std::int64_t> out) const {
+void IndexStream::fill(std::int64_t first, std::span<std::int64_t> out, Instructions instructions) const {
   check_range(first, static_cast<std::int64_t>(out.size()));
-  auto next = static_cast<std::uint64_t>(position(first));
-  for (std::int64_t& image : out) {
-    image = draw(next);
-    next += static_cast<std::uint64_t>(stride_);
+  const std::size_t done = fill_vectors(static_cast<std::uint64_t>(position(first)), out, instructions);
+  for (std::size_t i = done; i < out.size(); ++i) {
+    out[i] = draw(static_cast<std::uint64_t>(position(first + static_cast<std::int64_t>(i))));
   }
+}
+
+std::size_t IndexStream::fill_vectors(std::uint64_t position, std::span<std::int64_t> out,
+                                      Instructions instructions) const {
+  const bool wide = instructions == Instructions::kAvx512;
+  const auto stride = static_cast<std::uint64_t>(stride_);
+  if (instructions == Instructions::kPlain) return 0;
+  if (!is_permutation_) {
+    if (places_.empty()) return 0;
+    const DrawTask task{position,
+                        stride,
+                        seed_,
+                        epoch_,
+                        static_cast<std::uint32_t>(base::Purpose::kDraw),
+                        static_cast<std::uint32_t>(counts_.size()),
+                        classes_.thresholds().data(),
+                        places_.data()};
+    return (wide ? draw_avx512 : draw_avx2)(task, out.data(), out.size());
+  }
+  const PermuteTask task{position,
+                         stride,
+                         permutation_.left_size(),
+                         permutation_.right_size(),
+                         permutation_.keys().size(),
+                         &permutation_.keys()[0].add};
+  const std::size_t done = (wide ? permute_avx512 : permute_avx2)(task, out.data(), out.size());
+  // The few that fell beyond the last image walk on.
+  for (std::int64_t& image : out.first(done)) {
+    if (image >= total_) image = static_cast<std::int64_t>(permutation_(static_cast<std::uint64_t>(image)));
+  }
+  return done;
 }
 
 int IndexStream::class_of(std::int64_t image) const {

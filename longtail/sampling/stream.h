@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "longtail/sampling/alias.h"
+#include "longtail/sampling/fill.h"
 #include "longtail/sampling/permutation.h"
 #include "longtail/sampling/strategy.h"
 
@@ -36,7 +37,9 @@ class IndexStream {
   // with replacement may go on beyond size(); a permutation may not (an Error).
   std::int64_t at(std::int64_t i) const;
   // Many at once, i = first, first + 1, ...; the fast way.
-  void fill(std::int64_t first, std::span<std::int64_t> out) const;
+  void fill(std::int64_t first, std::span<std::int64_t> out) const { fill(first, out, best_instructions()); }
+  // The same values with chosen instructions, for tests and benchmarks.
+  void fill(std::int64_t first, std::span<std::int64_t> out, Instructions instructions) const;
 
   // The class an image index belongs to.
   int class_of(std::int64_t image) const;
@@ -47,11 +50,14 @@ class IndexStream {
  private:
   void check_range(std::int64_t first, std::int64_t count) const;
   std::int64_t draw(std::uint64_t position) const;
+  std::size_t fill_vectors(std::uint64_t position, std::span<std::int64_t> out,
+                           Instructions instructions) const;
 
   std::vector<double> probabilities_;
   std::vector<std::int64_t> counts_;
   std::vector<std::int64_t> first_;  // the first image of each class
   AliasTable classes_;
+  std::vector<std::uint64_t> places_;  // see DrawTask; empty if there are too many images for it
   Permutation permutation_;
   std::int64_t total_ = 0;
   std::int64_t offset_ = 0;

@@ -1,5 +1,6 @@
 #include "longtail/sampling/stream.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,10 +20,19 @@ using testing::HasSubstr;
 constexpr double kStrict = 1e-4;  // of the many chi-square tests with fixed seeds none may fall below
 const std::vector<std::int64_t> kPaper = data::exponential_profile(100, 500, 100);
 
-std::vector<std::int64_t> drawn(const IndexStream& stream, std::int64_t count, std::int64_t first = 0) {
+std::vector<std::int64_t> drawn(const IndexStream& stream, std::int64_t count, std::int64_t first = 0,
+                                Instructions instructions = best_instructions()) {
   std::vector<std::int64_t> images(static_cast<std::size_t>(count));
-  stream.fill(first, images);
+  stream.fill(first, images, instructions);
   return images;
+}
+
+// Every set of instructions that this CPU has.
+std::vector<Instructions> all_instructions() {
+  std::vector<Instructions> all = {Instructions::kPlain};
+  if (best_instructions() >= Instructions::kAvx2) all.push_back(Instructions::kAvx2);
+  if (best_instructions() >= Instructions::kAvx512) all.push_back(Instructions::kAvx512);
+  return all;
 }
 
 std::vector<std::int64_t> class_counts(const IndexStream& stream, std::span<const std::int64_t> images) {
@@ -78,24 +88,50 @@ TEST(IndexStream, ConsecutiveDrawsAreIndependent) {
   EXPECT_GT(chi_square(pairs, std::vector<double>(16, 1.0 / 16)).p, kStrict);
 }
 
-TEST(IndexStream, FillEqualsAtWhereverItStarts) {
-  for (const char* name : {"uniform", "class_balanced", "power:q=-2"}) {
-    for (const std::vector<std::int64_t>& counts :
-         {kPaper, std::vector<std::int64_t>{1}, std::vector<std::int64_t>{0, 5, 0, 2},
-          std::vector<std::int64_t>{3'000'000'000, 2'000'000'000, 1}}) {
-      const IndexStream whole(*make_strategy(name), counts, {2, 10}, 99);
-      for (const IndexStream& stream : {whole, whole.shard(0, 3)}) {
-        const std::int64_t most = stream.is_permutation() ? stream.size() : 5000;
-        for (const std::int64_t first : {0, 1, 63, 200}) {
-          for (std::int64_t count : {0, 1, 7, 64, 1000}) {
-            count = std::min(count, std::max<std::int64_t>(0, most - first));
-            const auto images = drawn(stream, count, std::min(first, most));
-            for (std::int64_t i = 0; i < count; ++i) {
-              ASSERT_EQ(images[static_cast<std::size_t>(i)], stream.at(std::min(first, most) + i)) << name;
-            }
-          }
-        }
+// One stream, from several starts, with every set of instructions.
+void expect_fill_equals_at(const IndexStream& stream) {
+  const std::int64_t most = stream.is_permutation() ? stream.size() : 5000;
+  for (const std::int64_t start : {0, 1, 63, 200}) {
+    const std::int64_t first = std::min(start, most);
+    for (const std::int64_t wanted : {0, 1, 7, 64, 1003}) {
+      const std::int64_t count = std::min(wanted, most - first);
+      std::vector<std::int64_t> expected;
+      for (std::int64_t i = 0; i < count; ++i) expected.push_back(stream.at(first + i));
+      for (const Instructions instructions : all_instructions()) {
+        ASSERT_EQ(drawn(stream, count, first, instructions), expected) << static_cast<int>(instructions);
       }
+    }
+  }
+}
+
+TEST(IndexStream, FillEqualsAtWhereverItStartsAndWhateverTheInstructions) {
+  const std::vector<std::vector<std::int64_t>> cases = {kPaper,
+                                                        {1},
+                                                        {7},
+                                                        {0, 5, 0, 2},
+                                                        {0, 600, 423},
+                                                        {4'000'000'000, 1, 294'967'294},
+                                                        {3'000'000'000, 2'000'000'000, 1}};
+  for (const char* name : {"uniform", "class_balanced", "power:q=-2"}) {
+    for (const auto& counts : cases) {
+      for (const std::uint64_t seed : {std::uint64_t{99}, ~std::uint64_t{0}}) {
+        const IndexStream whole(*make_strategy(name), counts, {2, 10}, seed);
+        SCOPED_TRACE(fmt::format("{} of {} images", name, whole.size()));
+        expect_fill_equals_at(whole);
+        expect_fill_equals_at(whole.shard(0, 3));
+        expect_fill_equals_at(whole.shard(1, 2).shard(2, 5));
+        expect_fill_equals_at(whole.shard(0, 1'000'000'007));
+      }
+    }
+  }
+}
+
+TEST(IndexStream, FillEqualsAtOverAWholeEpoch) {
+  for (const char* name : {"uniform", "progressive"}) {
+    const IndexStream stream(*make_strategy(name), kPaper, {100, 200}, 42);
+    for (const Instructions instructions : all_instructions()) {
+      EXPECT_EQ(drawn(stream, stream.size(), 0, instructions),
+                drawn(stream, stream.size(), 0, Instructions::kPlain));
     }
   }
 }

@@ -1,0 +1,60 @@
+// Draws a second of the index streams, with each set of instructions this CPU has.
+//   build/bench/bench_sampler
+#include <benchmark/benchmark.h>
+
+#include <string>
+#include <vector>
+
+#include "longtail/data/profile.h"
+#include "longtail/sampling/stream.h"
+
+namespace {
+
+using namespace longtail;
+using sampling::Instructions;
+
+void fill(benchmark::State& state, const char* strategy, const std::vector<std::int64_t>& counts,
+          Instructions how) {
+  if (how > sampling::best_instructions())
+    return state.SkipWithError("this CPU does not have the instructions");
+  const sampling::IndexStream stream(*sampling::make_strategy(strategy), counts, {100, 200}, 42);
+  std::vector<std::int64_t> images(8192);
+  std::int64_t first = 0;
+  for (auto _ : state) {
+    stream.fill(first, images, how);
+    benchmark::DoNotOptimize(images.data());
+    first = (first + 8192) % (stream.size() - 8192);
+  }
+  state.SetItemsProcessed(state.iterations() * 8192);
+}
+
+// What a new epoch costs before its first draw.
+void start(benchmark::State& state, const char* strategy, const std::vector<std::int64_t>& counts) {
+  const auto made = sampling::make_strategy(strategy);
+  int epoch = 0;
+  for (auto _ : state) {
+    const sampling::IndexStream stream(*made, counts, {epoch++ % 200, 200}, 42);
+    benchmark::DoNotOptimize(stream.size());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::int64_t> paper = data::exponential_profile(100, 500, 100);
+  const std::vector<std::int64_t> million(1000, 1'000'000);
+  const std::vector<std::pair<std::string, Instructions>> ways = {
+      {"plain", Instructions::kPlain}, {"avx2", Instructions::kAvx2}, {"avx512", Instructions::kAvx512}};
+  for (const char* strategy : {"uniform", "progressive"}) {
+    for (const auto& [name, how] : ways) {
+      const auto label = std::string("fill/") + strategy + "/" + name;
+      benchmark::RegisterBenchmark((label + "/10847").c_str(), fill, strategy, paper, how);
+      benchmark::RegisterBenchmark((label + "/1e9").c_str(), fill, strategy, million, how);
+    }
+    benchmark::RegisterBenchmark((std::string("start/") + strategy + "/100_classes").c_str(), start, strategy,
+                                 paper);
+  }
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
