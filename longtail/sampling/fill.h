@@ -25,6 +25,8 @@ struct DrawTask {
       places;  // slot by slot for its own class, then for its alias: first image | count << 32
 };
 
+inline constexpr std::size_t kMostRounds = 24;  // of a permutation
+
 // Values of a Permutation, before cycle walking: they may be beyond its size.
 struct PermuteTask {
   std::uint64_t position;

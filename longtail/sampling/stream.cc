@@ -103,6 +103,7 @@ std::size_t IndexStream::fill_vectors(std::uint64_t position, std::span<std::int
                         places_.data()};
     return (wide ? draw_avx512 : draw_avx2)(task, out.data(), out.size());
   }
+  static_assert(Permutation::kRoundsOfFew <= kMostRounds);
   const PermuteTask task{position,
                          stride,
                          permutation_.left_size(),
