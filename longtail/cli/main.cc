@@ -24,9 +24,11 @@ int run(int argc, char** argv) {
   using namespace longtail::cli;
   // Keep in the order of a person's first day.
   add_data(app);
+  add_train(app);
+  add_evaluate(app);
   add_export(app);
-  add_params(app);
   add_theory(app);
+  add_params(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

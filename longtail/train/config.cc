@@ -5,6 +5,7 @@
 
 #include "longtail/base/hash.h"
 #include "longtail/nn/engine.h"
+#include "longtail/nn/loss.h"
 #include "longtail/sampling/strategy.h"
 
 namespace longtail::train {
@@ -51,7 +52,9 @@ void add_train_params(Table& table) {
       .add("seed", &RunConfig::seed,
            "Seed of the subset, the initial weights, the sampling and the augmentation.")
       .between(0, 4294967295.0);
-  table.add("loss", &RunConfig::loss, "The loss.");
+  table.add("loss", &RunConfig::loss, "The loss.").check("cross_entropy", [](const std::string& text) {
+    nn::make_loss(text, {});
+  });
   table
       .add("epochs", &RunConfig::epochs,
            "Passes over the training subset, each of as many draws as it has images.")

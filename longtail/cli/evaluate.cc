@@ -1,0 +1,79 @@
+// longtail evaluate: the final tables of a run again, computed from its checkpoint.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "longtail/base/threads.h"
+#include "longtail/cli/commands.h"
+#include "longtail/cli/param_flags.h"
+#include "longtail/cli/run_words.h"
+#include "longtail/train/checkpoint.h"
+#include "longtail/train/evaluate.h"
+#include "longtail/train/run.h"
+
+namespace longtail::cli {
+namespace {
+
+constexpr int kBatch = 128;
+
+struct EvaluateArguments {
+  train::RunConfig where;  // only data, threads and engine
+  std::string run;
+  bool classes = false;
+};
+
+// The log as the networks of the checkpoint give it now.
+train::RunLog measured(const train::Checkpoint& state, const train::RunConfig& config) {
+  const auto data = train::load_run_dataset(config);
+  if (data->hash != state.log->fingerprint.data) {
+    base::fail("the data set in `{}` is not the one of the run; give the folder that was used with --data",
+               config.data);
+  }
+  base::ThreadPool pool(config.threads == 0 ? base::available_cpus() : config.threads);
+  const auto engine = nn::make_engine(config.engine, state.spec(), kBatch, pool);
+  const auto groups = data::Groups::parse(state.log->groups).of(state.log->class_counts);
+  train::RunLog log = *state.log;
+  const train::EvaluationSet test{*data, data->test, {}, groups};
+  log.best = train::evaluate(*engine, state.best, test, kBatch).full(log.best_epoch);
+  log.last = train::evaluate(*engine, state.network, test, kBatch).full(state.epochs_done - 1);
+  return log;
+}
+
+void run(const EvaluateArguments& arguments, bool engine_given) {
+  const train::Checkpoint state = train::read_state(arguments.run);
+  train::RunConfig config = train::config_from_map(state.config);
+  config.data = arguments.where.data;
+  config.threads = arguments.where.threads;
+  if (engine_given) config.engine = nn::resolve_engine(arguments.where.engine);
+  const train::RunLog log = measured(state, config);
+  fmt::print("{}: {}, rho {}, seed {}, {} of {} epochs, engine {}\n", arguments.run, log.strategy, log.rho,
+             log.seed, state.epochs_done, config.epochs, config.engine);
+  fmt::print("{}", result_table(log));
+  if (arguments.classes) fmt::print("\n{}", class_table(log));
+  if (train::log_text(log) == train::log_text(*state.log)) {
+    fmt::print("The log of the run says the same, to the last digit.\n");
+  } else {
+    const double moved = log.last.accuracy.overall - state.log->last.accuracy.overall;
+    fmt::print(
+        "The log of the run, made with engine {}, differs by {:+.2f} points of overall accuracy at the last "
+        "epoch.\n",
+        state.log->fingerprint.engine, moved);
+  }
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("evaluate", "Measure a trained run again and print its tables");
+  const auto arguments = std::make_shared<EvaluateArguments>();
+  command->add_option("RUN", arguments->run, "Folder of the run")->required();
+  add_param_flags(*command, train::run_params(), arguments->where, {"data", "threads", "engine"});
+  command->add_flag("--classes", arguments->classes, "Also the accuracy of each class");
+  command->footer(
+      "Example:\n"
+      "  longtail evaluate runs/progressive-42 --data cifar-100-python\n"
+      "Without --engine the one that the run was trained with is used.");
+  command->callback([arguments, command] { run(*arguments, command->count("--engine") > 0); });
+}
+
+}  // namespace longtail::cli

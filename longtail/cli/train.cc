@@ -1,0 +1,66 @@
+// longtail train: one run, from the data to its log.
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "longtail/cli/commands.h"
+#include "longtail/cli/interrupt.h"
+#include "longtail/cli/param_flags.h"
+#include "longtail/cli/run_words.h"
+#include "longtail/train/run.h"
+
+namespace longtail::cli {
+namespace {
+
+struct TrainArguments {
+  train::RunConfig config;
+  std::string out;
+  bool quiet = false;
+};
+
+void run(const TrainArguments& arguments) {
+  catch_interrupts();
+  ProgressLine line(isatty(STDOUT_FILENO) != 0);
+  train::RunOptions options;
+  options.folder = arguments.out;
+  options.should_stop = interrupted;
+  if (!arguments.quiet) {
+    options.on_progress = [&line](const train::Progress& progress) { line.show(progress); };
+    options.on_note = [&line](const std::string& sentence) { line.note(sentence); };
+  }
+  try {
+    const train::RunLog log = train::run_training(arguments.config, options);
+    line.end();
+    if (!arguments.quiet) {
+      fmt::print("{}", result_table(log));
+      fmt::print("The log is {}.\n", (options.folder / "log.json").string());
+    }
+  } catch (...) {
+    line.end();
+    std::fflush(stdout);
+    throw;
+  }
+}
+
+}  // namespace
+
+void add_train(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("train", "Train one network under one sampling strategy");
+  const auto arguments = std::make_shared<TrainArguments>();
+  add_param_flags(*command, train::run_params(), arguments->config);
+  command
+      ->add_option("--out", arguments->out,
+                   "Folder of the run; the same command again goes on where it stopped")
+      ->required()
+      ->type_name("RUN");
+  command->add_flag("--quiet", arguments->quiet, "Print errors only");
+  command->footer(
+      "Example, a run of the paper:\n"
+      "  longtail train --data cifar-100-python --rho 100 --strategy progressive --seed 42 --out "
+      "runs/progressive-42\n"
+      "RUN/log.json then has the results. Ctrl-C stops after the current step and exits with 130.");
+  command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace longtail::cli

@@ -1,0 +1,175 @@
+// train, evaluate and export as a person runs them, on a data set of a few images.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <random>
+#include <thread>
+
+#include "longtail/base/error.h"
+#include "longtail/cli/testing.h"
+#include "longtail/nn/engine.h"
+#include "longtail/train/checkpoint.h"
+
+namespace longtail::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+// IDX: two zeros, 8 for bytes, the number of dimensions, each dimension big-endian, the values.
+void write_idx(const fs::path& path, const std::vector<int>& dimensions, const std::vector<char>& values) {
+  std::string bytes = {0, 0, 8, static_cast<char>(dimensions.size())};
+  for (const int size : dimensions) {
+    for (const int shift : {24, 16, 8, 0}) bytes += static_cast<char>(size >> shift & 255);
+  }
+  bytes.append(values.begin(), values.end());
+  base::write_atomically(path, bytes);
+}
+
+void write_split(const fs::path& folder, const std::string& name, int images) {
+  std::mt19937 random(1);
+  std::vector<char> pixels, labels;
+  for (int i = 0; i < images; ++i) {
+    labels.push_back(static_cast<char>(i % 3));
+    for (int p = 0; p < 32 * 32; ++p)
+      pixels.push_back(static_cast<char>(random() % 64 + 60 * static_cast<unsigned>(i % 3)));
+  }
+  write_idx(folder / (name + "-images-idx3-ubyte"), {images, 32, 32}, pixels);
+  write_idx(folder / (name + "-labels-idx1-ubyte"), {images}, labels);
+}
+
+class TrainCommand : public testing::Test {
+ protected:
+  TrainCommand() : folder_(fs::path(testing::TempDir()) / ("train_test." + std::to_string(getpid()))) {
+    fs::remove_all(folder_);
+    base::make_folder(folder_);
+    write_split(folder_, "train", 18);
+    write_split(folder_, "t10k", 6);
+  }
+  ~TrainCommand() override { fs::remove_all(folder_); }
+
+  std::string run_folder(const std::string& name) const { return (folder_ / name).string(); }
+
+  std::vector<std::string> command(const std::string& name, const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> words = {"train",     "--dataset", "idx:" + folder_.string(),
+                                      "--rho",     "2",         "--groups",
+                                      "5,3",       "--model",   "resnet20",
+                                      "--threads", "2",         "--batch-size",
+                                      "4",         "--out",     run_folder(name)};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+
+  std::string results(const std::string& name) const {
+    return base::read_text(folder_ / name / "log.json") + base::read_text(folder_ / name / "state.ckpt");
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(TrainCommand, WritesALineAnEpochTheTableAndTheLog) {
+  const Outcome outcome = run_program(command("a", {"--epochs", "3"}));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("epoch 1/3  lr 0.02  loss "));
+  EXPECT_THAT(outcome.out, HasSubstr("epoch 3/3  lr 0.06  loss "));
+  EXPECT_THAT(outcome.out, HasSubstr("overall accuracy %"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("\r")));
+  EXPECT_EQ(train::read_log(folder_ / "a" / "log.json").epochs(), 3);
+
+  const Outcome again = run_program(command("a", {"--epochs", "3"}));
+  EXPECT_EQ(again.code, 0);
+  EXPECT_THAT(again.out, HasSubstr("finished already"));
+  EXPECT_THAT(again.out, Not(HasSubstr("epoch 1/3")));
+}
+
+TEST_F(TrainCommand, QuietSaysNothing) {
+  const Outcome outcome = run_program(command("a", {"--epochs", "1", "--quiet"}));
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.out + outcome.err, "");
+}
+
+TEST_F(TrainCommand, KilledAgainAndAgainItEndsWithTheSameBytes) {
+  const std::vector<std::string> flags = {"--epochs", "6", "--warmup-epochs", "1"};
+  ASSERT_EQ(run_program(command("whole", flags)).code, 0);
+  std::mt19937 random(7);
+  int kills = 0;
+  for (int attempt = 0;; ++attempt) {
+    ASSERT_LT(attempt, 60);
+    const pid_t child = start_program(command("killed", flags), folder_ / "out", folder_ / "err");
+    // The first attempts are killed early, so that there are some; later ones get longer and longer.
+    std::this_thread::sleep_for(
+        std::chrono::milliseconds(random() % (100 + 20 * static_cast<unsigned>(attempt))));
+    kill(child, SIGKILL);
+    const int code = wait_for(child);
+    if (code == 0) break;
+    ASSERT_EQ(code, 128 + SIGKILL) << base::read_text(folder_ / "err");
+    ++kills;
+  }
+  EXPECT_GT(kills, 0);
+  EXPECT_EQ(results("killed"), results("whole"));
+}
+
+TEST_F(TrainCommand, ASignalEndsItWith130AndItGoesOn) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const std::string name = "signal" + std::to_string(signal);
+    const pid_t child = start_program(command(name, {"--epochs", "5000"}), folder_ / "out", folder_ / "err");
+    for (int i = 0; i < 6000 && !fs::exists(folder_ / name / "state.ckpt"); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    kill(child, signal);
+    EXPECT_EQ(wait_for(child), 130);
+    EXPECT_THAT(base::read_text(folder_ / "err"), HasSubstr("The same command goes on from there"));
+    EXPECT_GT(train::read_state(folder_ / name).epochs_done, 0);
+  }
+}
+
+TEST_F(TrainCommand, WhatCannotBeIsRefusedWithTheRightCode) {
+  EXPECT_EQ(run_program(command("a", {"--epochs", "0"})).code, 2);
+  EXPECT_EQ(run_program(command("a", {"--epochs", "2", "--milestones", "5"})).code, 2);
+  const Outcome unknown = run_program(command("a", {"--strategy", "unifrom"}));
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err + unknown.out, HasSubstr("uniform"));
+  const Outcome infinite =
+      run_program(command("a", {"--epochs", "2", "--lr", "1e30", "--clip", "0", "--warmup-epochs", "0"}));
+  EXPECT_EQ(infinite.code, 1);
+  EXPECT_THAT(infinite.err, HasSubstr("epoch 1, step"));
+  ASSERT_EQ(run_program(command("b", {"--epochs", "1"})).code, 0);
+  const Outcome other = run_program(command("b", {"--epochs", "1", "--seed", "43"}));
+  EXPECT_EQ(other.code, 1);
+  EXPECT_THAT(other.err, HasSubstr("`seed` = `42`, but here it is `43`"));
+}
+
+TEST_F(TrainCommand, TheAmxEngineOnACpuWithoutItIsAnErrorThatSaysWhy) {
+  if (nn::resolve_engine("auto") == "amx") GTEST_SKIP() << "this CPU has AMX";
+  const Outcome outcome = run_program(command("a", {"--engine", "amx"}));
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("amx engine cannot run here"));
+}
+
+TEST_F(TrainCommand, EvaluateMeasuresWhatTheLogHas) {
+  ASSERT_EQ(run_program(command("a", {"--epochs", "2"})).code, 0);
+  const Outcome outcome = run_program({"evaluate", run_folder("a"), "--classes", "--threads", "1"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("The log of the run says the same, to the last digit."));
+  EXPECT_THAT(outcome.out, HasSubstr("images"));
+  EXPECT_EQ(run_program({"evaluate", run_folder("nothing")}).code, 1);
+}
+
+TEST_F(TrainCommand, ExportWritesTheNetworkThatWasAskedFor) {
+  ASSERT_EQ(run_program(command("a", {"--epochs", "2"})).code, 0);
+  const std::string model = run_folder("model.safetensors");
+  EXPECT_EQ(run_program({"export", run_folder("a"), "--out", model, "--last"}).code, 0);
+  const std::string file = base::read_text(model);
+  const train::Checkpoint state = train::read_state(folder_ / "a");
+  const auto tail =
+      std::as_bytes(std::span(state.network.buffers));  // the last tensor is at the end of the file
+  EXPECT_EQ(file.substr(file.size() - tail.size()),
+            std::string(reinterpret_cast<const char*>(tail.data()), tail.size()));
+  EXPECT_EQ(run_program({"export", run_folder("a"), "--out", model, "--last", "--best"}).code, 2);
+}
+
+}  // namespace
+}  // namespace longtail::cli
