@@ -1,0 +1,142 @@
+#include "longtail/data/image.h"
+
+#include "longtail/data/testing.h"
+
+namespace longtail::data {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::size_t kColour = std::size_t{3} * kPixels;
+
+Picture pattern(int width, int height, int channels) {
+  Picture picture{width, height, channels, Bytes(static_cast<std::size_t>(width * height * channels))};
+  for (std::size_t i = 0; i < picture.samples.size(); ++i) {
+    picture.samples[i] = static_cast<std::uint8_t>(i * 2654435761U >> 13);
+  }
+  return picture;
+}
+
+std::vector<std::uint8_t> averaged(const Picture& picture) {
+  Bytes out(kColour);
+  area_average(picture, std::span<std::uint8_t, kColour>(out.data(), kColour));
+  return out;
+}
+
+// The plain way: blow the picture up 32 times in both directions, then every new pixel is the mean of a W by
+// H block.
+Bytes averaged_slowly(const Picture& picture) {
+  Bytes out(kColour);
+  const int w = picture.width, h = picture.height;
+  for (int c = 0; c < 3; ++c) {
+    for (int v = 0; v < kSide; ++v) {
+      for (int u = 0; u < kSide; ++u) {
+        std::uint64_t sum = 0;
+        for (int y = v * h; y < (v + 1) * h; ++y) {
+          for (int x = u * w; x < (u + 1) * w; ++x) {
+            const int at = ((y / kSide) * w + x / kSide) * picture.channels + (picture.channels == 3 ? c : 0);
+            sum += picture.samples[static_cast<std::size_t>(at)];
+          }
+        }
+        const auto area = static_cast<std::uint64_t>(w) * static_cast<std::uint64_t>(h);
+        out[static_cast<std::size_t>((c * kSide + v) * kSide + u)] =
+            static_cast<std::uint8_t>((sum + area / 2) / area);
+      }
+    }
+  }
+  return out;
+}
+
+TEST(Image, TheAreaAverageIsExactForEverySize) {
+  for (const auto& [width, height] :
+       {std::pair{32, 32}, {64, 64}, {33, 31}, {1, 1}, {5, 7}, {100, 3}, {61, 47}, {31, 96}}) {
+    for (const int channels : {1, 3}) {
+      const Picture picture = pattern(width, height, channels);
+      EXPECT_EQ(averaged(picture), averaged_slowly(picture)) << width << "x" << height << "x" << channels;
+    }
+  }
+}
+
+TEST(Image, A32By32PictureKeepsItsPixels) {
+  const Picture picture = pattern(32, 32, 3);
+  const Bytes out = averaged(picture);
+  for (std::size_t i = 0; i < kPixels; ++i) {
+    for (std::size_t c = 0; c < 3; ++c) ASSERT_EQ(out[c * kPixels + i], picture.samples[3 * i + c]);
+  }
+}
+
+TEST(Image, PngGivesBackItsSamples) {
+  for (const int channels : {1, 3}) {
+    const Picture picture = pattern(19, 23, channels);
+    const Picture back = decode_picture(encode_png(19, 23, channels, picture.samples), "a.png");
+    EXPECT_EQ(back.width, 19);
+    EXPECT_EQ(back.height, 23);
+    EXPECT_EQ(back.channels, channels);
+    EXPECT_EQ(back.samples, picture.samples);
+  }
+}
+
+TEST(Image, TransparencyIsLaidOnBlack) {
+  const Bytes samples = {200, 100, 50, 255, 200, 100, 50, 0};
+  const Picture picture = decode_picture(encode_png(2, 1, 4, samples), "a.png");
+  EXPECT_THAT(picture.samples, testing::ElementsAre(200, 100, 50, 0, 0, 0));
+}
+
+TEST(Image, JpegIsCloseToItsSamplesGreyColourAndFourColour) {
+  for (const int channels : {1, 3}) {
+    Picture picture{40, 30, channels, Bytes(static_cast<std::size_t>(1200 * channels), 90)};
+    const Picture back = decode_picture(encode_jpeg(40, 30, channels, picture.samples), "a.jpg");
+    EXPECT_EQ(back.channels, channels);
+    ASSERT_EQ(back.samples.size(), picture.samples.size());
+    for (const std::uint8_t sample : back.samples) ASSERT_NEAR(sample, 90, 2);
+  }
+  // Inverted CMYK: (255, 128, 0) under no black is orange; half black halves it.
+  Bytes samples;
+  for (int i = 0; i < 64; ++i) samples.insert(samples.end(), {255, 128, 0, 128});
+  const Picture back = decode_picture(encode_jpeg(8, 8, 4, samples), "a.jpg");
+  EXPECT_EQ(back.channels, 3);
+  ASSERT_EQ(back.samples.size(), 192U);
+  EXPECT_NEAR(back.samples[0], 128, 2);
+  EXPECT_NEAR(back.samples[1], 64, 2);
+  EXPECT_NEAR(back.samples[2], 0, 2);
+}
+
+TEST(Image, EveryTruncationIsAnErrorThatNamesTheFile) {
+  const Picture picture = pattern(20, 20, 3);
+  for (const Bytes& whole :
+       {encode_png(20, 20, 3, picture.samples), encode_jpeg(20, 20, 3, picture.samples)}) {
+    // The very end of a PNG (its last chunk is empty) or a JPEG (its end mark) carries no pixels.
+    for (std::size_t size = 0; size + 20 < whole.size(); ++size) {
+      const Bytes part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
+      EXPECT_THAT(error_of([&] { decode_picture(part, "dir/cat.png"); }), HasSubstr("dir/cat.png")) << size;
+    }
+  }
+}
+
+TEST(Image, AnythingElseIsRefused) {
+  EXPECT_EQ(error_of([] { decode_picture(to_bytes("GIF89a"), "x.gif"); }),
+            "x.gif: not a PNG or JPEG picture; convert it or take it out of the folder");
+  EXPECT_THAT(error_of([] { decode_picture({}, "empty.png"); }), HasSubstr("empty.png: not a PNG or JPEG"));
+}
+
+TEST(Image, AHugePictureIsRefusedBeforeItIsAllocated) {
+  Bytes png = encode_png(1, 1, 1, Bytes{0});
+  // Width and height are at bytes 16 to 23 of a PNG, the checksum of their chunk at 29 to 32.
+  const std::string size = big_endian(100000) + big_endian(100000);
+  std::copy(size.begin(), size.end(), png.begin() + 16);
+  const std::string crc = big_endian(static_cast<std::uint32_t>(crc32(0, png.data() + 12, 17)));
+  std::copy(crc.begin(), crc.end(), png.begin() + 29);
+  EXPECT_THAT(error_of([&] { decode_picture(png, "huge.png"); }),
+              HasSubstr("huge.png: a picture of 100000 by 100000 pixels"));
+
+  Bytes jpeg = encode_jpeg(8, 8, 1, Bytes(64));
+  const Bytes mark = {0xff, 0xc0};
+  const auto frame = std::search(jpeg.begin(), jpeg.end(), mark.begin(), mark.end());
+  ASSERT_NE(frame, jpeg.end());
+  std::fill(frame + 5, frame + 9, 0xf0);
+  EXPECT_THAT(error_of([&] { decode_picture(jpeg, "huge.jpg"); }),
+              HasSubstr("huge.jpg: a picture of 61680 by 61680"));
+}
+
+}  // namespace
+}  // namespace longtail::data
