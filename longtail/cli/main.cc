@@ -24,6 +24,8 @@ int run(int argc, char** argv) {
   using namespace longtail::cli;
   // Keep in the order of a person's first day.
   add_data(app);
+  add_subset(app);
+  add_sample(app);
   add_train(app);
   add_evaluate(app);
   add_export(app);

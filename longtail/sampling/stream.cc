@@ -8,6 +8,8 @@
 namespace longtail::sampling {
 namespace {
 
+constexpr std::int64_t kMostImages = std::int64_t{1} << 61;
+
 // The first image and the number of images of each slot's own class and of its alias, a word each.
 std::vector<std::uint64_t> places_of(const AliasTable& table, std::span<const std::int64_t> first,
                                      std::span<const std::int64_t> counts) {
@@ -31,7 +33,9 @@ IndexStream::IndexStream(const Strategy& strategy, std::span<const std::int64_t>
       epoch_(static_cast<std::uint32_t>(moment.epoch)),
       is_permutation_(strategy.without_replacement(moment)) {
   for (const std::int64_t count : counts) {
-    if (count < 0) base::fail("a class has {} images; a count cannot be negative", count);
+    if (count < 0 || count > kMostImages - total_) {
+      base::fail("a class has {} images; a count cannot be negative, and all together at most 2^61", count);
+    }
     first_.push_back(total_);
     total_ += count;
   }

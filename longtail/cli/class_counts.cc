@@ -1,0 +1,73 @@
+#include "longtail/cli/class_counts.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "longtail/base/error.h"
+#include "longtail/data/published.h"
+#include "longtail/data/registry.h"
+
+namespace longtail::cli {
+namespace {
+
+// More classes than this is a wrong file (of image numbers, say), not a data set.
+constexpr std::int64_t kMostClasses = 10'000'000;
+constexpr std::int64_t kMostImages = 1'000'000'000'000;  // of a class
+
+std::vector<std::string> numbers(std::size_t count) {
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < count; ++k) names.push_back(std::to_string(k));
+  return names;
+}
+
+}  // namespace
+
+void LabelSource::add_flags(CLI::App& command) {
+  command.add_option("--dataset", dataset, "The data set; `longtail data list` shows them")
+      ->capture_default_str();
+  command.add_option("--data", data_dir, "Folder of the data; else the usual places are searched")
+      ->type_name("DIR");
+  command
+      .add_option("--labels", labels_file,
+                  "Labels of your own instead of a data set: a whole number a line, classes counted from 0")
+      ->type_name("FILE");
+}
+
+Labels load_labels(const LabelSource& source) {
+  if (source.labels_file.empty()) {
+    data::Dataset dataset = data::load_dataset(source.dataset, source.data_dir);
+    return {std::move(dataset.train.labels), std::move(dataset.class_names)};
+  }
+  const std::vector<std::int64_t> numbers_read = data::read_numbers(source.labels_file);
+  if (numbers_read.empty()) base::fail("{}: it holds no labels", source.labels_file);
+  const auto [low, high] = std::minmax_element(numbers_read.begin(), numbers_read.end());
+  if (*low < 0 || *high >= kMostClasses) {
+    base::fail("{}: label {} is out of range; classes are counted from 0", source.labels_file,
+               *low < 0 ? *low : *high);
+  }
+  return {{numbers_read.begin(), numbers_read.end()}, numbers(static_cast<std::size_t>(*high) + 1)};
+}
+
+Available available_classes(const LabelSource& source) {
+  const data::PublishedData* published = data::find_published(source.dataset);
+  if (source.labels_file.empty() && published) {
+    const bool named = published->class_names.size() == published->train_counts.size();
+    return {published->train_counts,
+            named ? published->class_names : numbers(published->train_counts.size())};
+  }
+  Labels labels = load_labels(source);
+  return {data::count_labels(labels.labels, labels.classes()), std::move(labels.class_names)};
+}
+
+std::vector<std::int64_t> read_counts(const std::string& path) {
+  const std::vector<std::int64_t> counts = data::read_numbers(path);
+  for (const std::int64_t count : counts) {
+    if (count < 0 || count > kMostImages) base::fail("{}: {} is not a number of images", path, count);
+  }
+  if (std::accumulate(counts.begin(), counts.end(), std::int64_t{0}) <= 0) {
+    base::fail("{}: no images; write the images of each class, a number a line", path);
+  }
+  return counts;
+}
+
+}  // namespace longtail::cli

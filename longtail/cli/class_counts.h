@@ -1,0 +1,43 @@
+// Where a command takes its classes from: a data set by name, a file of labels, or a file of counts.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "longtail/data/subset.h"
+
+namespace longtail::cli {
+
+struct LabelSource {
+  std::string dataset = "cifar100";
+  std::string data_dir;     // --data
+  std::string labels_file;  // --labels: one a line; the data set is then not needed
+
+  void add_flags(CLI::App& command);
+  // "cifar100" or the name of the file.
+  const std::string& name() const { return labels_file.empty() ? dataset : labels_file; }
+};
+
+// Labels of the training split with the names of the classes (their numbers, if they have no names).
+struct Labels {
+  std::vector<std::int32_t> labels;
+  std::vector<std::string> class_names;
+
+  int classes() const { return static_cast<int>(class_names.size()); }
+};
+Labels load_labels(const LabelSource& source);
+
+// Images of each class before the profile cuts them, without loading data where the published numbers are
+// known.
+struct Available {
+  std::vector<std::int64_t> counts;
+  std::vector<std::string> class_names;  // their numbers where no names are known
+};
+Available available_classes(const LabelSource& source);
+
+// A file with the images of each class, a number a line: at least one image, no negative number.
+std::vector<std::int64_t> read_counts(const std::string& path);
+
+}  // namespace longtail::cli

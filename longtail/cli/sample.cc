@@ -1,0 +1,231 @@
+// longtail sample: what a strategy draws at an epoch, declared and counted.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include "longtail/base/error.h"
+#include "longtail/base/text.h"
+#include "longtail/cli/class_counts.h"
+#include "longtail/cli/commands.h"
+#include "longtail/cli/param_flags.h"
+#include "longtail/data/groups.h"
+#include "longtail/data/subset.h"
+#include "longtail/sampling/batch_odds.h"
+#include "longtail/sampling/chi_square.h"
+#include "longtail/sampling/stream.h"
+
+namespace longtail::cli {
+namespace {
+
+using base::with_commas;
+
+struct SampleArguments {
+  LabelSource source;
+  data::SubsetConfig subset;
+  std::string counts_file;
+  std::int64_t seed = 42;
+  std::string strategy = "progressive";
+  int epoch = 0;
+  int epochs = 200;
+  int batch = 128;
+  std::int64_t draws = 1'000'000;
+  std::string per = "class";
+};
+
+// A line of the table: a class or a group of them.
+struct Line {
+  std::string name;
+  std::int64_t classes = 1;
+  std::int64_t images = 0;
+  double probability = 0;
+  std::int64_t drawn = 0;
+};
+
+Available classes_of(const SampleArguments& arguments) {
+  if (!arguments.counts_file.empty()) {
+    const auto counts = read_counts(arguments.counts_file);
+    std::vector<std::string> names;
+    for (std::size_t k = 0; k < counts.size(); ++k) names.push_back(std::to_string(k));
+    return {counts, names};
+  }
+  Available available = available_classes(arguments.source);
+  available.counts = data::profile_counts(arguments.subset, available.counts, arguments.seed);
+  return available;
+}
+
+void check(const SampleArguments& arguments, std::int64_t images) {
+  if (arguments.epoch >= arguments.epochs) {
+    base::fail<base::UsageError>("there is no epoch {} in a training of {}; epochs are counted from 0",
+                                 arguments.epoch, arguments.epochs);
+  }
+  if (arguments.batch > images) {
+    base::fail<base::UsageError>("a batch of {} is larger than an epoch of {} draws", arguments.batch,
+                                 images);
+  }
+}
+
+// Draws of each class. An epoch without replacement has only so many draws: further ones come from the next
+// seeds.
+std::vector<std::int64_t> count_draws(const SampleArguments& arguments, const sampling::Strategy& strategy,
+                                      std::span<const std::int64_t> counts) {
+  std::vector<std::int64_t> drawn(counts.size());
+  std::vector<std::int64_t> images(1 << 16);
+  auto seed = static_cast<std::uint64_t>(arguments.seed);
+  for (std::int64_t left = arguments.draws; left > 0; ++seed) {
+    const sampling::IndexStream stream(strategy, counts, {arguments.epoch, arguments.epochs}, seed);
+    const std::int64_t here = stream.is_permutation() ? std::min(left, stream.size()) : left;
+    for (std::int64_t first = 0; first < here; first += static_cast<std::int64_t>(images.size())) {
+      const auto part =
+          static_cast<std::size_t>(std::min(here - first, static_cast<std::int64_t>(images.size())));
+      stream.fill(first, std::span(images).first(part));
+      for (std::size_t i = 0; i < part; ++i) ++drawn[static_cast<std::size_t>(stream.class_of(images[i]))];
+    }
+    left -= here;
+  }
+  return drawn;
+}
+
+std::vector<Line> by_group(const std::vector<Line>& classes, const data::Groups& groups) {
+  std::vector<Line> lines;
+  for (const std::string_view name : data::kGroupNames) lines.push_back({std::string(name), 0, 0, 0, 0});
+  for (const Line& line : classes) {
+    Line& group = lines[static_cast<std::size_t>(groups.of(line.images))];
+    ++group.classes;
+    group.images += line.images;
+    group.probability += line.probability;
+    group.drawn += line.drawn;
+  }
+  return lines;
+}
+
+void print_table(const SampleArguments& arguments, const std::vector<Line>& lines, std::int64_t images,
+                 bool replacement) {
+  const bool groups = arguments.per == "group";
+  std::size_t width = 5;
+  for (const Line& line : lines) width = std::max(width, line.name.size());
+  fmt::print("  {:<{}}{}  {:>9}  {:>11}  {:>9}  {:>9}  {:>10}  {:>10}\n", groups ? "group" : "class", width,
+             groups ? "  classes" : "", "images", "probability", fmt::format("in {}", arguments.batch),
+             "absent", "drawn", "share");
+  for (const Line& line : lines) {
+    const auto odds =
+        sampling::batch_odds(line.probability, line.images, images, arguments.batch, replacement);
+    const double share = static_cast<double>(line.drawn) / static_cast<double>(arguments.draws);
+    fmt::print("  {:<{}}{}  {:>9}  {:>11.7f}  {:>9.4f}  {:>8.3f}%  {:>10}  {:>10.7f}\n", line.name, width,
+               groups ? fmt::format("  {:>7}", line.classes) : "", with_commas(line.images), odds.probability,
+               odds.expected, 100 * odds.absent, with_commas(line.drawn), share);
+  }
+}
+
+// How well the draws fit what was declared, and what a batch is like.
+void print_summary(const SampleArguments& arguments, const std::vector<Line>& classes, std::int64_t images,
+                   bool replacement) {
+  std::vector<std::int64_t> drawn;
+  std::vector<double> probabilities;
+  double present = 0;
+  for (const Line& line : classes) {
+    drawn.push_back(line.drawn);
+    probabilities.push_back(line.probability);
+    present +=
+        1 - sampling::batch_odds(line.probability, line.images, images, arguments.batch, replacement).absent;
+  }
+  fmt::print("\nA batch of {} has {:.1f} of the {} classes on average.\n", arguments.batch, present,
+             classes.size());
+  if (!replacement) {
+    fmt::print("Every image comes once an epoch, so the draws of whole epochs fit exactly.\n");
+    return;
+  }
+  const sampling::ChiSquare test = sampling::chi_square(drawn, probabilities);
+  fmt::print(
+      "{} draws against the declared probabilities: chi-square {:.1f} on {} degrees of freedom, p = "
+      "{:.3g}.\n",
+      with_commas(arguments.draws), test.statistic, test.freedom, test.p);
+}
+
+void run(const SampleArguments& arguments) {
+  const auto strategy = sampling::make_strategy(arguments.strategy);
+  const Available available = classes_of(arguments);
+  const std::int64_t images =
+      std::accumulate(available.counts.begin(), available.counts.end(), std::int64_t{0});
+  check(arguments, images);
+  const sampling::Moment moment{arguments.epoch, arguments.epochs};
+  const bool replacement = !strategy->without_replacement(moment);
+  const auto probabilities = strategy->probabilities(available.counts, moment);
+  const auto drawn = count_draws(arguments, *strategy, available.counts);
+  std::vector<Line> classes;
+  for (std::size_t k = 0; k < drawn.size(); ++k) {
+    classes.push_back({available.class_names[k], 1, available.counts[k], probabilities[k], drawn[k]});
+  }
+  fmt::print("{} at epoch {} of {}: {} images in {} classes, {}\n\n", strategy->name(), arguments.epoch,
+             arguments.epochs, with_commas(images), classes.size(),
+             replacement ? "drawn with replacement" : "each once an epoch");
+  const data::Groups groups = data::Groups::parse(arguments.subset.groups);
+  print_table(arguments, arguments.per == "group" ? by_group(classes, groups) : classes, images, replacement);
+  print_summary(arguments, classes, images, replacement);
+}
+
+// Empty if the strategy can be made, else why not.
+std::string strategy_error(const std::string& text) {
+  try {
+    sampling::make_strategy(text);
+    return "";
+  } catch (const base::Error& error) {
+    return error.what();
+  }
+}
+
+std::string strategies_help() {
+  std::string text = "Strategies, written NAME or NAME:KEY=VALUE,... :\n";
+  for (const sampling::StrategyInfo& info : sampling::strategies()) {
+    text += fmt::format("  {:<17} {}\n", info.name, info.help);
+    if (!info.parameters.empty()) text += fmt::format("  {:<17}   {}\n", "", info.parameters);
+  }
+  return text;
+}
+
+}  // namespace
+
+void add_sample(CLI::App& app) {
+  static const auto table = data::subset_params();
+  CLI::App* command = app.add_subcommand("sample", "Show what a strategy draws at an epoch");
+  const auto arguments = std::make_shared<SampleArguments>();
+  arguments->source.add_flags(*command);
+  command
+      ->add_option("--counts", arguments->counts_file,
+                   "Classes of your own instead of a data set: the images of each class, a number a line")
+      ->type_name("FILE");
+  add_param_flags(*command, table, arguments->subset);
+  command->add_option("--strategy", arguments->strategy, "The sampling strategy, as below")
+      ->check(CLI::Validator(strategy_error, ""))
+      ->capture_default_str();
+  command->add_option("--epoch", arguments->epoch, "The epoch, counted from 0")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--epochs", arguments->epochs, "Epochs of the whole training")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--batch-size", arguments->batch, "Images in a batch")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--draws", arguments->draws, "Draws to count")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--seed", arguments->seed, "Seed of the draws")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--per", arguments->per, "A line for each class or for each group")
+      ->check(CLI::IsMember({"class", "group"}))
+      ->capture_default_str();
+  command->footer(
+      strategies_help() +
+      "\nExamples:\n"
+      "  longtail sample --rho 100 --strategy progressive --epoch 160 --per group\n"
+      "  longtail sample --counts counts.txt --strategy power:q=0.25 --batch-size 256\n"
+      "  longtail sample --strategy 'deferred:first=uniform,then=progressive(gamma=2),at=160' --epoch 180\n"
+      "`absent` is the chance that a batch has no image of the class or group. docs/sampling.md explains "
+      "all.");
+  command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace longtail::cli

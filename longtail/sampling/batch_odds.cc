@@ -1,0 +1,35 @@
+#include "longtail/sampling/batch_odds.h"
+
+#include <cmath>
+#include <numeric>
+
+namespace longtail::sampling {
+
+BatchOdds batch_odds(double probability, std::int64_t count, std::int64_t total, int batch,
+                     bool replacement) {
+  BatchOdds odds{probability, batch * probability, 0};
+  if (replacement) {
+    odds.absent = std::pow(1 - probability, batch);
+    return odds;
+  }
+  // The i-th draw misses with what is left of the others over what is left of all.
+  odds.absent = 1;
+  for (int i = 0; i < batch && odds.absent > 0; ++i) {
+    const auto others = static_cast<double>(total - count - i);
+    odds.absent *= others > 0 ? others / static_cast<double>(total - i) : 0;
+  }
+  return odds;
+}
+
+std::vector<BatchOdds> batch_odds(const Strategy& strategy, std::span<const std::int64_t> counts,
+                                  Moment moment, int batch) {
+  const std::vector<double> p = strategy.probabilities(counts, moment);
+  const std::int64_t total = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  std::vector<BatchOdds> odds;
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    odds.push_back(batch_odds(p[k], counts[k], total, batch, !strategy.without_replacement(moment)));
+  }
+  return odds;
+}
+
+}  // namespace longtail::sampling
