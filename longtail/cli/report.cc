@@ -1,0 +1,96 @@
+// longtail report: what the logs say, as an answer, tables, figures and a page.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "longtail/base/error.h"
+#include "longtail/base/text.h"
+#include "longtail/cli/commands.h"
+#include "longtail/report/report.h"
+
+namespace longtail::cli {
+namespace {
+
+struct Flags {
+  std::vector<std::string> inputs;
+  std::string out, baseline, against, deviation = "population", at = "best", epochs;
+  bool tables_only = false;
+};
+
+std::filesystem::path default_out(const std::string& input) {
+  const std::filesystem::path path(input);
+  return std::filesystem::is_directory(path) ? path / "report" : std::filesystem::path("report");
+}
+
+report::ReportOptions options_of(const Flags& flags) {
+  report::ReportOptions options;
+  options.inputs.assign(flags.inputs.begin(), flags.inputs.end());
+  options.out = flags.out.empty() ? default_out(flags.inputs[0]) : std::filesystem::path(flags.out);
+  options.summary.baseline = flags.baseline;
+  options.summary.deviation =
+      flags.deviation == "sample" ? report::Deviation::kSample : report::Deviation::kPopulation;
+  options.summary.at = flags.at == "last" ? report::At::kLast : report::At::kBest;
+  options.tables_only = flags.tables_only;
+  options.against_paper = flags.against == "paper";
+  if (flags.epochs == "all") {
+    options.read.epochs = 0;
+  } else if (!flags.epochs.empty()) {
+    const auto epochs = base::parse_integer(flags.epochs);
+    if (!epochs || *epochs < 1)
+      base::fail<base::UsageError>("--epochs is a number or `all`, not `{}`", flags.epochs);
+    options.read.epochs = static_cast<int>(*epochs);
+  }
+  return options;
+}
+
+void run(const Flags& flags) {
+  const report::ReportOptions options = options_of(flags);
+  const report::Report made = report::make_report(options);
+  fmt::print("{}", report::to_terminal(made));
+  const std::vector<std::string> remarks = report::write_report(made, options);
+  for (const std::string& remark : remarks) fmt::print("{}\n", remark);
+  fmt::print("\nWritten: {}\n", (options.out / (options.tables_only ? "tables" : "index.html")).string());
+}
+
+}  // namespace
+
+void add_report(CLI::App& app) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command =
+      app.add_subcommand("report", "Tables, figures, statistics and a page from the logs of runs.");
+  command
+      ->add_option("DIR", flags->inputs,
+                   "A study folder, a folder of *.json logs (ours or the paper's), single logs, or a CSV\n"
+                   "`rho,strategy,seed,overall,head,medium,tail`. Several are taken together.")
+      ->required()
+      ->check(CLI::ExistingPath);
+  command->add_option("--out", flags->out, "Where to write. Default: DIR/report, or ./report for files.");
+  command->add_option("--baseline", flags->baseline,
+                      "The series that the others are paired with. Default: uniform, or the first.");
+  command
+      ->add_option(
+          "--against", flags->against,
+          "`paper`: also compare with the published results, and with the field's baselines where the\n"
+          "protocol is the same.")
+      ->check(CLI::IsMember({"paper"}));
+  command
+      ->add_option("--std", flags->deviation,
+                   "Standard deviation over seeds: `population` (as the paper) or `sample`.")
+      ->check(CLI::IsMember({"population", "sample"}))
+      ->capture_default_str();
+  command->add_option("--at", flags->at, "Report the `best` epoch (as the paper) or the `last` one.")
+      ->check(CLI::IsMember({"best", "last"}))
+      ->capture_default_str();
+  command->add_option("--epochs", flags->epochs,
+                      "Report only runs of so many epochs, or `all`, each number as a row of its own.\n"
+                      "Default: the most common number; others are left out with a warning.");
+  command->add_flag("--tables-only", flags->tables_only, "No figures and no page.");
+  command->footer(
+      "Example:\n  longtail report results/cifar100-lt --against paper --out /tmp/report\n"
+      "Pairs are runs of the same seed. From six seeds on: permutation p-values, bootstrap intervals and "
+      "Holm's\n"
+      "correction; with fewer none is shown. A file that cannot be used is named in a warning and left out.");
+  command->callback([flags] { run(*flags); });
+}
+
+}  // namespace longtail::cli

@@ -1,0 +1,241 @@
+#include "longtail/report/against.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "longtail/base/error.h"
+#include "longtail/base/text.h"
+#include "longtail/report/embedded.h"
+
+namespace longtail::report {
+namespace {
+
+// A line of the field's data file; a cell in quotes may hold commas.
+std::vector<std::string> csv_cells(std::string_view line) {
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (char c : line) {
+    if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      cells.emplace_back();
+    } else {
+      cells.back() += c;
+    }
+  }
+  return cells;
+}
+
+struct Baseline {
+  std::string name{}, source{};
+  double rho = 0, overall = 0;
+  std::map<std::string, std::string> protocol{};
+};
+
+std::vector<Baseline> field_baselines() {
+  std::vector<Baseline> all;
+  std::vector<std::string> header;
+  for (const std::string& line : base::split(embedded("field.csv"), '\n')) {
+    if (line.empty() || line[0] == '#') continue;
+    const std::vector<std::string> cells = csv_cells(line);
+    if (header.empty()) {
+      header = cells;
+      continue;
+    }
+    Baseline one{.name = cells.at(0),
+                 .source = cells.at(7),
+                 .rho = base::parse_real(cells.at(1)).value(),
+                 .overall = base::parse_real(cells.at(2)).value()};
+    for (std::size_t c = 3; c < 6; ++c) one.protocol[header[c]] = cells.at(c);
+    one.protocol["dataset"] = "cifar100";
+    one.protocol["loss"] = "cross_entropy";
+    one.protocol["model"] = "resnet32";
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+bool same_value(const std::string& a, const std::string& b) {
+  const auto x = base::parse_real(a), y = base::parse_real(b);
+  return x && y ? std::abs(*x - *y) <= 1e-12 * std::abs(*x) : a == b;
+}
+
+// The runs' parameters as one map, the epochs as they were trained.
+std::map<std::string, std::string> protocol_of(const Run& run) {
+  std::map<std::string, std::string> protocol = run.config;
+  if (run.log) protocol["epochs"] = std::to_string(run.log->epochs());
+  return protocol;
+}
+
+const Run* any_run(const Results& results, const std::string& series, const std::string& condition) {
+  for (const Run& run : results.runs) {
+    if (run.series == series && run.condition == condition) return &run;
+  }
+  return nullptr;
+}
+
+// Refusals once a reason, with the cells it concerns.
+void add_refusal(std::map<std::string, std::vector<std::string>>& refused, const std::string& what,
+                 const std::vector<std::string>& differences) {
+  refused[base::join(differences, ", ")].push_back(what);
+}
+
+std::vector<std::string> refusal_sentences(const std::map<std::string, std::vector<std::string>>& refused,
+                                           const std::string& whom) {
+  std::vector<std::string> sentences;
+  for (const auto& [why, what] : refused) {
+    const std::string which = what.size() > 4 ? fmt::format("{} and {} more", what.front(), what.size() - 1)
+                                              : base::join(what, "; ");
+    sentences.push_back(fmt::format("Not compared with {}: {}. The protocol differs: {}.", whom, which, why));
+  }
+  return sentences;
+}
+
+}  // namespace
+
+Results paper_results() {
+  std::vector<std::string> warnings;
+  auto runs = read_csv(embedded("paper_per_seed.csv"), "the paper", warnings);
+  return detail::arrange(std::move(runs), std::move(warnings), {});
+}
+
+const std::map<std::string, std::string>& paper_protocol() {
+  static const std::map<std::string, std::string> protocol = {{"dataset", "cifar100"},
+                                                              {"profile", "exp"},
+                                                              {"model", "resnet32"},
+                                                              {"shortcut", "projection"},
+                                                              {"augment", "crop_flip"},
+                                                              {"loss", "cross_entropy"},
+                                                              {"epochs", "200"},
+                                                              {"batch_size", "128"},
+                                                              {"lr", "0.1"},
+                                                              {"momentum", "0.9"},
+                                                              {"nesterov", "true"},
+                                                              {"weight_decay", "0.0002"},
+                                                              {"clip", "5"},
+                                                              {"schedule", "multistep"},
+                                                              {"warmup_epochs", "5"},
+                                                              {"milestones", "160,180"},
+                                                              {"lr_decay", "0.01"},
+                                                              {"val_fraction", "0"}};
+  return protocol;
+}
+
+std::vector<std::string> protocol_differences(const std::map<std::string, std::string>& ours,
+                                              const std::map<std::string, std::string>& theirs) {
+  std::vector<std::string> differences;
+  for (const auto& [key, value] : theirs) {
+    const auto found = ours.find(key);
+    if (found != ours.end() && !same_value(found->second, value)) {
+      differences.push_back(fmt::format("{} ({} there, {} here)", key, value, found->second));
+    }
+  }
+  return differences;
+}
+
+Against against_paper(const Results& results, const SummaryOptions& options) {
+  const Results paper = paper_results();
+  SummaryOptions paper_options = options;
+  paper_options.at = At::kBest;
+  Table table{.id = "against_paper",
+              .caption = "Ours beside the paper's published results (%), cell by cell."};
+  table.columns = {
+      {"ρ", true, true}, {"Strategy", true, true}, {"Metric", true}, {"Paper"}, {"Ours"}, {"Points"},
+      {"Seed std"}};
+  std::map<std::string, std::vector<std::string>> refused;
+  double worst_overall = 0, worst_group = 0;
+  for (const std::string& condition : results.conditions) {
+    for (const std::string& series : results.series) {
+      const Run* run = any_run(results, series, condition);
+      if (!run) continue;
+      const std::string published = fmt::format("{:g}", run->rho);
+      const std::string what = series_title(series) + " at " + condition_title(condition);
+      if (average(paper, run->strategy, published, Metric::kOverall, paper_options).seeds == 0) {
+        refused["the paper has no such cell"].push_back(what);
+        continue;
+      }
+      const auto differences = protocol_differences(protocol_of(*run), paper_protocol());
+      if (!differences.empty()) {
+        add_refusal(refused, what, differences);
+        continue;
+      }
+      for (Metric metric : kMetrics) {
+        if (metric != Metric::kOverall && run->log && run->log->groups != "paper") continue;
+        const Average theirs = average(paper, run->strategy, published, metric, paper_options);
+        const Average ours = average(results, series, condition, metric, options);
+        if (theirs.seeds == 0 || ours.seeds == 0) continue;
+        const double points = ours.mean - theirs.mean;
+        const double spread =
+            ours.seeds > 1
+                ? std::sqrt((ours.deviation * ours.deviation + theirs.deviation * theirs.deviation) / 2)
+                : theirs.deviation;
+        double& worst = metric == Metric::kOverall ? worst_overall : worst_group;
+        worst = std::max(worst, std::abs(points));
+        table.rows.push_back({text(condition), text(series_title(series)),
+                              text(std::string(metric_title(metric))),
+                              number(theirs.mean, theirs.deviation, 1),
+                              number(ours.mean, ours.seeds > 1 ? ours.deviation : kMissing, 1),
+                              difference(points, 2), difference(spread > 0 ? points / spread : kMissing, 1)});
+      }
+    }
+  }
+  table.notes.push_back(
+      "Seed std: the difference in units of the standard deviation over seeds (root mean square of the "
+      "two).");
+  if (options.at == At::kLast)
+    table.notes.push_back("Ours at the last epoch, the paper's at the best epoch.");
+  Against against;
+  against.refusals = refusal_sentences(refused, "the paper");
+  if (!table.rows.empty()) {
+    against.statements.push_back(
+        fmt::format("Against the paper: overall accuracy is within {} points in every cell compared, a "
+                    "group's within {}.",
+                    fixed(worst_overall, 2), fixed(worst_group, 2)));
+    if (!results.has_logs())
+      against.statements.push_back(
+          "A CSV does not tell its protocol; that it is the paper's is taken on trust.");
+    against.tables.push_back(std::move(table));
+  }
+  return against;
+}
+
+Against against_field(const Results& results, const SummaryOptions& options) {
+  Table table{.id = "against_field",
+              .caption =
+                  "Uniform sampling beside the field's cross-entropy baselines on CIFAR-100-LT, overall "
+                  "accuracy (%)."};
+  table.columns = {{"ρ", true, true}, {"Baseline", true}, {"Published"},
+                   {"Ours"},          {"Points"},         {"Source", true}};
+  std::map<std::string, std::vector<std::string>> refused;
+  for (const std::string& condition : results.conditions) {
+    for (const std::string& series : results.series) {
+      const Run* run = any_run(results, series, condition);
+      if (!run || run->strategy != "uniform") continue;
+      for (const Baseline& baseline : field_baselines()) {
+        if (baseline.rho != run->rho) continue;
+        std::vector<std::string> differences = protocol_differences(protocol_of(*run), baseline.protocol);
+        if (run->config.empty()) differences = {"a CSV does not tell its protocol"};
+        if (!run->config.empty() && !run->config.contains("shortcut"))
+          differences.push_back("the log does not tell its shortcut");
+        if (!differences.empty()) {
+          add_refusal(refused, fmt::format("{} at {}", baseline.name, condition_title(condition)),
+                      differences);
+          continue;
+        }
+        const Average ours = average(results, series, condition, Metric::kOverall, options);
+        table.rows.push_back({text(condition), text(baseline.name), number(baseline.overall, 2),
+                              number(ours.mean, ours.seeds > 1 ? ours.deviation : kMissing, 2),
+                              difference(ours.mean - baseline.overall, 2), text(baseline.source)});
+      }
+    }
+  }
+  Against against;
+  against.refusals = refusal_sentences(refused, "the field's baselines");
+  if (!table.rows.empty()) against.tables.push_back(std::move(table));
+  return against;
+}
+
+}  // namespace longtail::report

@@ -1,0 +1,35 @@
+// Our numbers beside the published ones: the paper's cell by cell, and the field's cross-entropy baselines. A
+// number is compared only where the protocol is the same; otherwise the report says in what it differs.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "longtail/report/results.h"
+#include "longtail/report/summary.h"
+#include "longtail/report/table.h"
+
+namespace longtail::report {
+
+struct Against {
+  std::vector<Table> tables;            // "against_paper", "against_field"; empty tables are left out
+  std::vector<std::string> refusals;    // a sentence for each thing that was not compared
+  std::vector<std::string> statements;  // how near the cells are, in a sentence or two
+};
+
+// The paper's 36 results, embedded.
+Results paper_results();
+
+// What the paper trained with, by parameter name.
+const std::map<std::string, std::string>& paper_protocol();
+
+// The parameters in which the two differ, as "shortcut (pad there, projection here)". A parameter that one
+// side does not tell is not held against it.
+std::vector<std::string> protocol_differences(const std::map<std::string, std::string>& ours,
+                                              const std::map<std::string, std::string>& theirs);
+
+Against against_paper(const Results& results, const SummaryOptions& options);
+Against against_field(const Results& results, const SummaryOptions& options);
+
+}  // namespace longtail::report

@@ -1,0 +1,149 @@
+#include "longtail/report/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <set>
+
+#include "longtail/base/error.h"
+#include "longtail/base/text.h"
+#include "longtail/report/table.h"
+#include "longtail/train/run_log.h"
+
+namespace longtail::report {
+namespace {
+
+using Logs = std::vector<train::RunLog>;
+
+std::string name_of(const Logs& logs, std::size_t i) {
+  std::string name = logs[i].strategy;
+  const auto differs = [&](auto field) {
+    return std::any_of(logs.begin(), logs.end(),
+                       [&](const train::RunLog& log) { return log.*field != logs[0].*field; });
+  };
+  if (differs(&train::RunLog::rho)) name += fmt::format(" ρ={:g}", logs[i].rho);
+  if (differs(&train::RunLog::seed)) name += fmt::format(" #{}", logs[i].seed);
+  return fmt::format("{}: {}", static_cast<char>('A' + i % 26), name);
+}
+
+Table differences_table(const Logs& logs) {
+  Table table{.id = "configuration", .caption = "What differs in the configuration"};
+  table.columns.push_back({"", true});
+  for (std::size_t i = 0; i < logs.size(); ++i) table.columns.push_back({name_of(logs, i), true});
+  std::set<std::string> keys;
+  for (const train::RunLog& log : logs) {
+    for (const auto& [key, value] : log.config) keys.insert(key);
+  }
+  for (const std::string& key : keys) {
+    std::vector<Cell> row = {text(key)};
+    std::set<std::string> values;
+    for (const train::RunLog& log : logs) {
+      const auto found = log.config.find(key);
+      row.push_back(text(found == log.config.end() ? "–" : found->second));
+      values.insert(row.back().text);
+    }
+    if (values.size() > 1) table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table results_table(const Logs& logs) {
+  Table table{.id = "results", .caption = "Results (%); in brackets the difference to A in points"};
+  table.columns.push_back({"", true});
+  for (std::size_t i = 0; i < logs.size(); ++i) table.columns.push_back({name_of(logs, i)});
+  const auto add = [&](const char* title, int decimals,
+                       const std::function<double(const train::RunLog&)>& value) {
+    std::vector<Cell> row = {text(title)};
+    bool any = false;
+    for (std::size_t i = 0; i < logs.size(); ++i) {
+      const double ours = value(logs[i]), first = value(logs[0]);
+      any = any || std::isfinite(ours);
+      std::string words = fixed(ours, decimals);
+      if (i > 0 && std::isfinite(ours) && std::isfinite(first))
+        words += fmt::format(" ({})", fixed(ours - first, decimals, true));
+      row.push_back(text(words));
+    }
+    if (any) table.rows.push_back(std::move(row));
+  };
+  add("best epoch", 0, [](const auto& log) { return log.best_epoch + 1.0; });
+  add("best: overall", 2, [](const auto& log) { return log.best.accuracy.overall; });
+  add("best: head", 2, [](const auto& log) { return log.best.accuracy.head; });
+  add("best: medium", 2, [](const auto& log) { return log.best.accuracy.medium; });
+  add("best: tail", 2, [](const auto& log) { return log.best.accuracy.tail; });
+  add("best: macro F1", 2, [](const auto& log) { return log.best.macro_f1; });
+  add("best: calibration error", 2, [](const auto& log) { return log.best.ece; });
+  add("last epoch", 0, [](const auto& log) { return static_cast<double>(log.epochs()); });
+  add("last: overall", 2, [](const auto& log) { return log.last.accuracy.overall; });
+  add("last: head", 2, [](const auto& log) { return log.last.accuracy.head; });
+  add("last: medium", 2, [](const auto& log) { return log.last.accuracy.medium; });
+  add("last: tail", 2, [](const auto& log) { return log.last.accuracy.tail; });
+  add("training loss at the end", 3,
+      [](const auto& log) { return log.train_loss.empty() ? kMissing : log.train_loss.back(); });
+  add("seconds of training", 0,
+      [](const auto& log) { return log.seconds_training > 0 ? log.seconds_training : kMissing; });
+  return table;
+}
+
+// The classes that a run gained and lost most against the first.
+std::string moved_classes(const Logs& logs, std::size_t i) {
+  const auto& a = logs[0].best.per_class;
+  const auto& b = logs[i].best.per_class;
+  if (a.empty() || a.size() != b.size()) return "";
+  std::vector<std::size_t> order(a.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](auto x, auto y) { return b[x] - a[x] > b[y] - a[y]; });
+  const auto words = [&](std::size_t k) {
+    const auto& names = logs[i].class_names;
+    return fmt::format("{} {} (n = {})", k < names.size() ? names[k] : fmt::format("class {}", k),
+                       fixed(b[k] - a[k], 0, true), logs[i].class_counts[k]);
+  };
+  std::vector<std::string> up, down;
+  for (std::size_t j = 0; j < std::min<std::size_t>(5, order.size()); ++j) {
+    if (b[order[j]] > a[order[j]]) up.push_back(words(order[j]));
+    const std::size_t last = order[order.size() - 1 - j];
+    if (b[last] < a[last]) down.push_back(words(last));
+  }
+  std::string out = fmt::format("Classes of {} against A, points:\n", name_of(logs, i));
+  if (!up.empty()) out += "  gained: " + base::join(up, ", ") + "\n";
+  if (!down.empty()) out += "  lost:   " + base::join(down, ", ") + "\n";
+  return out;
+}
+
+std::string same_start(const Logs& logs) {
+  std::string out;
+  for (std::size_t i = 1; i < logs.size(); ++i) {
+    const auto& a = logs[0].fingerprint;
+    const auto& b = logs[i].fingerprint;
+    if (a.subset.empty() || b.subset.empty()) continue;
+    const auto word = [](bool same) { return same ? "the same" : "other"; };
+    out += fmt::format("{} had {} training images and {} initial weights {} A.\n",
+                       static_cast<char>('A' + i % 26), word(a.subset == b.subset), word(a.init == b.init),
+                       a.subset == b.subset && a.init == b.init ? "as" : "than");
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string compare_runs(const std::vector<std::filesystem::path>& paths) {
+  Logs logs;
+  for (const auto& path : paths) {
+    logs.push_back(train::read_log(std::filesystem::is_directory(path) ? path / "log.json" : path));
+  }
+  std::string out;
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    out += fmt::format("{} (ρ = {:g}, seed {}){}  {}\n", name_of(logs, i), logs[i].rho, logs[i].seed,
+                       logs[i].finished ? "" : ", not finished", paths[i].string());
+  }
+  out += "\n";
+  const Table configuration = differences_table(logs);
+  out += configuration.rows.empty() ? "The configurations are the same.\n" : to_text(configuration);
+  out += same_start(logs) + "\n" + to_text(results_table(logs)) + "\n";
+  for (std::size_t i = 1; i < logs.size(); ++i) out += moved_classes(logs, i);
+  return out;
+}
+
+}  // namespace longtail::report

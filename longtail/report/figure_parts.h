@@ -1,0 +1,65 @@
+// What the figures share: sizes, keys, dashes and the results they are drawn from. For figures*.cc only.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "longtail/report/figures.h"
+
+namespace longtail::report {
+
+inline constexpr double kColumn = 8.6;  // cm: one column of a two-column paper
+inline constexpr double kPage = 17.6;   // cm: both
+inline constexpr const char* kPlain =
+    "set termoption noenhanced\nset termoption fontscale 0.82\nset key samplen 2 spacing 1.15 Left reverse\n";
+// A key of its own across the whole figure, the last plot of a multiplot; gnuplot would keep it as narrow as
+// a panel.
+inline std::string key_across(const std::string& entries) {
+  return "unset title\nunset xlabel\nunset ylabel\nunset arrow\nunset label\nunset tics\nunset border\nunset "
+         "grid\n"
+         "set lmargin at screen 0.02\nset rmargin at screen 0.98\nset bmargin at screen 0.90\n"
+         "set tmargin at screen 0.99\nset xrange [0:1]\nset yrange [0:1]\n"
+         "set key center center horizontal maxrows 1 samplen 2\nplot " +
+         entries.substr(0, entries.size() - 2) + "\n";
+}
+// Dashes by number, short enough to follow a curve.
+inline constexpr std::array<const char*, 6> kDash = {"solid", "solid",      "(9,7)",
+                                                     "(3,5)", "(18,6,3,6)", "(26,8)"};
+
+inline std::string quoted(std::string words) {
+  std::replace(words.begin(), words.end(), '\'', ' ');
+  return "'" + words + "'";
+}
+
+struct Drawing {
+  const Results& results;
+  const Summary& summary;
+  std::vector<Look> look;
+
+  std::string title(std::size_t s) const { return quoted(series_title(results.series[s])); }
+};
+
+inline constexpr const char* kKeyAbove = "set key outside top center horizontal maxrows 2 width -1\n";
+
+// About four ticks, at round numbers.
+inline double tick_step(double range) {
+  const double rough = range / 4, power = std::pow(10, std::floor(std::log10(std::max(rough, 1e-9))));
+  for (double factor : {1.0, 2.0, 2.5, 5.0}) {
+    if (rough <= factor * power * 1.0001) return factor * power;
+  }
+  return 10 * power;
+}
+
+// The figures of training (figures_training.cc).
+NamedFigure convergence(const Drawing& d, const std::string& condition);
+NamedFigure group_curves(const Drawing& d, const std::string& condition);
+NamedFigure class_accuracy(const Drawing& d, const std::string& condition);
+NamedFigure schedules(const Drawing& d);
+NamedFigure class_distribution(const Drawing& d);
+
+}  // namespace longtail::report

@@ -1,0 +1,262 @@
+#include "longtail/report/figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "longtail/base/threads.h"
+#include "longtail/report/figure_parts.h"
+#include "longtail/report/tables.h"
+
+namespace longtail::report {
+namespace {
+
+// ---- bars ----
+
+// Bars side by side: `groups` places along the axis, a bar a series in each.
+std::string bars(const Drawing& d, base::Figure& figure, std::size_t groups,
+                 const std::function<Average(std::size_t series, std::size_t group)>& value) {
+  const double width = 0.8 / static_cast<double>(d.results.series.size());
+  std::string plot = "plot ";
+  std::string errors;
+  for (std::size_t s = 0; s < d.results.series.size(); ++s) {
+    std::string rows;
+    for (std::size_t g = 0; g < groups; ++g) {
+      const Average a = value(s, g);
+      if (a.seeds == 0) continue;
+      const double x = static_cast<double>(g) - 0.4 + width * (static_cast<double>(s) + 0.5);
+      rows += fmt::format("{} {} {} {} {}\n", x, a.mean, width * 0.46, 0.0, a.seeds > 1 ? a.deviation : 0.0);
+    }
+    if (rows.empty()) continue;
+    figure.block(fmt::format("bar{}", s), rows);
+    plot += fmt::format(
+        "$bar{0} using 1:2:($1-$3):($1+$3):(0):2 with boxxyerror lc rgb '{2}' fillstyle pattern {1} "
+        "border lc rgb '{2}' title {3}, ",
+        s, d.look[s].pattern, d.look[s].colour, d.title(s));
+    errors += fmt::format(
+        "$bar{} using 1:($2-$5):(0):(2*$5) with vectors heads size graph 0.008,90 lw 1 lc rgb '#222222' "
+        "notitle, ",
+        s);
+  }
+  return plot + errors.substr(0, errors.size() - 2);
+}
+
+std::string places(const std::vector<std::string>& titles) {
+  std::string tics = "set xtics scale 0 (";
+  for (std::size_t i = 0; i < titles.size(); ++i)
+    tics += fmt::format("{}{} {}", i ? ", " : "", quoted(titles[i]), i);
+  return tics + fmt::format(")\nset xrange [-0.6:{}]\nset yrange [0:*]\nset grid noxtics ytics\n",
+                            static_cast<double>(titles.size()) - 0.4);
+}
+
+NamedFigure overall_bars(const Drawing& d) {
+  NamedFigure out{"overall", base::Figure(kColumn, 6.6)};
+  std::vector<std::string> titles;
+  for (const auto& condition : d.results.conditions) titles.push_back(condition_title(condition));
+  out.figure.script(std::string(kPlain) + kKeyAbove + places(titles) + "set ylabel 'Test accuracy (%)'\n");
+  out.figure.script(bars(d, out.figure, titles.size(), [&](std::size_t s, std::size_t g) {
+    return average(d.results, d.results.series[s], d.results.conditions[g], Metric::kOverall,
+                   d.summary.options);
+  }));
+  return out;
+}
+
+NamedFigure group_bars(const Drawing& d, const std::string& condition) {
+  NamedFigure out{"groups_" + condition_slug(condition), base::Figure(kColumn, 6.6)};
+  constexpr std::array<Metric, 3> kGroups = {Metric::kHead, Metric::kMedium, Metric::kTail};
+  out.figure.script(std::string(kPlain) + kKeyAbove + places({"Head", "Medium", "Tail"}) + "set ylabel " +
+                    quoted("Test accuracy (%), " + condition_title(condition)) + "\n");
+  for (std::size_t g = 0; g < kGroups.size(); ++g) {
+    bool any = false;
+    for (const auto& series : d.results.series) {
+      any = any || average(d.results, series, condition, kGroups[g], d.summary.options).seeds > 0;
+    }
+    if (!any)
+      out.figure.script(
+          fmt::format("set label 'n/a: no class' at {}, graph 0.04 center tc rgb '#666666'", g));
+  }
+  out.figure.script(bars(d, out.figure, kGroups.size(), [&](std::size_t s, std::size_t g) {
+    return average(d.results, d.results.series[s], condition, kGroups[g], d.summary.options);
+  }));
+  return out;
+}
+
+NamedFigure effect_of_rho(const Drawing& d) {
+  NamedFigure out{"effect_of_rho", base::Figure(kPage, 6.2)};
+  std::vector<std::string> titles(d.results.conditions.begin(), d.results.conditions.end());
+  std::string script =
+      std::string(kPlain) + "set multiplot layout 1,3 margins 0.065,0.975,0.155,0.82 spacing 0.075,0.05\n" +
+      places(titles) +
+      "set xlabel 'Imbalance ratio ρ' offset 0,0.4\nset yrange [*:*]\nset offsets 0,0,1,1\nunset key\n";
+  std::string keys;
+  for (std::size_t s = 0; s < d.results.series.size(); ++s) {
+    keys += fmt::format("NaN with linespoints lw 1 ps 0.75 dt {} pt {} lc rgb '{}' title {}, ",
+                        kDash[static_cast<std::size_t>(d.look[s].dash)], d.look[s].point, d.look[s].colour,
+                        d.title(s));
+  }
+  bool first = true;
+  for (Metric metric : {Metric::kHead, Metric::kMedium, Metric::kTail}) {
+    std::string plot;
+    for (std::size_t s = 0; s < d.results.series.size(); ++s) {
+      std::string rows;
+      for (std::size_t c = 0; c < titles.size(); ++c) {
+        const Average a = average(d.results, d.results.series[s], titles[c], metric, d.summary.options);
+        const double shift =
+            0.05 * (static_cast<double>(s) - static_cast<double>(d.results.series.size() - 1) / 2);
+        if (a.seeds > 0)
+          rows += fmt::format("{} {} {}\n", static_cast<double>(c) + shift, a.mean,
+                              a.seeds > 1 ? a.deviation : 0.0);
+      }
+      if (rows.empty()) continue;
+      const std::string name = fmt::format("{}{}", metric_name(metric), s);
+      out.figure.block(name, rows);
+      plot +=
+          fmt::format("{}${} using 1:2:3 with yerrorlines lw 1 ps 0.75 dt {} pt {} lc rgb '{}' {}",
+                      plot.empty() ? "plot " : ", ", name, kDash[static_cast<std::size_t>(d.look[s].dash)],
+                      d.look[s].point, d.look[s].colour, "notitle");
+    }
+    script += fmt::format("set title '{}' offset 0,-0.6\nset ylabel '{}' offset 1.2,0\n",
+                          metric_title(metric), first ? "Test accuracy (%)" : "");
+    script += plot.empty() ? "set label 1 'no class in this group' at graph 0.5, graph 0.5 center\nplot NaN "
+                             "notitle\nunset label 1\n"
+                           : plot + "\n";
+    first = false;
+  }
+  out.figure.script(script + key_across(keys) + "unset multiplot\n");
+  return out;
+}
+
+NamedFigure paired_dots(const Drawing& d) {
+  std::vector<std::pair<std::size_t, std::string>> rows_at;  // series, condition: from the bottom up
+  for (std::size_t s = d.results.series.size(); s-- > 0;) {
+    if (d.results.series[s] == d.summary.baseline) continue;
+    for (auto c = d.results.conditions.rbegin(); c != d.results.conditions.rend(); ++c)
+      rows_at.emplace_back(s, *c);
+  }
+  NamedFigure out{"paired", base::Figure(kPage, 2.2 + 0.55 * static_cast<double>(rows_at.size()))};
+  std::string tics = "set ytics scale 0 (";
+  for (std::size_t r = 0; r < rows_at.size(); ++r) {
+    tics += fmt::format(
+        "{}{} {}", r ? ", " : "",
+        quoted(series_title(d.results.series[rows_at[r].first]) + ", " + condition_title(rows_at[r].second)),
+        r);
+  }
+  std::string script = std::string(kPlain) + "unset key\n" +
+                       fmt::format("set multiplot layout 1,4 margins 0.235,0.975,{},{} spacing 0.035,0.05\n",
+                                   1.1 / (2.2 + 0.55 * static_cast<double>(rows_at.size())),
+                                   1 - 0.7 / (2.2 + 0.55 * static_cast<double>(rows_at.size()))) +
+                       tics +
+                       fmt::format(")\nset yrange [-0.7:{}]\nset grid xtics noytics\nset border 1\n",
+                                   static_cast<double>(rows_at.size()) - 0.3) +
+                       "set arrow from 0, graph 0 to 0, graph 1 nohead back lw 1 lc rgb '#444444'\n";
+  bool first = true;
+  for (Metric metric : kMetrics) {
+    std::string plot;
+    double low = -0.5, high = 0.5;
+    for (std::size_t r = 0; r < rows_at.size(); ++r) {
+      const Comparison* c =
+          find_comparison(d.summary, d.results.series[rows_at[r].first], rows_at[r].second, metric);
+      if (!c) continue;
+      std::string dots;
+      for (double difference : c->differences) {
+        dots += fmt::format("{} {}\n", difference, r);
+        low = std::min(low, difference);
+        high = std::max(high, difference);
+      }
+      const std::string name = fmt::format("{}{}", metric_name(metric), r);
+      out.figure.block(name, dots);
+      out.figure.block(name + "m", fmt::format("{0} {1}\n{0} {2}\n", c->mean, static_cast<double>(r) - 0.32,
+                                               static_cast<double>(r) + 0.32));
+      const Look& look = d.look[rows_at[r].first];
+      plot += fmt::format(
+          "{0}${1} using 1:2 with points pt {2} ps 0.6 lc rgb '{3}', ${1}m using 1:2 with lines lw 1.8 lc "
+          "rgb '{3}'",
+          plot.empty() ? "plot " : ", ", name, look.point, look.colour);
+    }
+    script += fmt::format("set title '{}' offset 0,-0.6\nset xlabel '{}' offset 0,0.4\n",
+                          metric_title(metric), "Points");
+    const double room = 0.08 * (high - low);
+    script +=
+        fmt::format("set xtics {}\nset xrange [{}:{}]\n", tick_step(high - low), low - room, high + room);
+    script += (plot.empty() ? "plot NaN" : plot) + "\n";
+    if (first) script += "unset ytics\n";
+    first = false;
+  }
+  out.figure.script(script + "unset multiplot\n");
+  return out;
+}
+
+}  // namespace
+
+std::vector<Look> looks(const Results& results) {
+  // Points and patterns that gnuplot draws alike on every terminal; the four strategies keep the first of
+  // each.
+  constexpr std::array<int, 8> kPoints = {7, 5, 9, 13, 6, 4, 8, 12};
+  constexpr std::array<int, 8> kPatterns = {3, 4, 5, 1, 2, 6, 7, 0};
+  constexpr std::array<int, 8> kDashes = {1, 2, 4, 5, 3, 2, 4, 5};
+  constexpr std::array<std::string_view, 4> kKnown = {"uniform", "class_balanced", "square_root",
+                                                      "progressive"};
+  const auto strategy_of = [](const std::string& series) {
+    return series.substr(0, series.find_first_of(" :("));
+  };
+  std::set<std::string> reserved, given;
+  for (const std::string& series : results.series)
+    reserved.insert(std::string(base::strategy_colour(strategy_of(series))));
+  std::vector<Look> all;
+  std::size_t spare = kKnown.size();
+  for (const std::string& series : results.series) {
+    const auto known = std::find(kKnown.begin(), kKnown.end(), strategy_of(series));
+    std::string colour(base::strategy_colour(strategy_of(series)));
+    std::size_t style = spare;
+    if (given.insert(colour).second) {
+      if (known != kKnown.end()) style = static_cast<std::size_t>(known - kKnown.begin());
+    } else {
+      // A second series of the same strategy takes a colour that nobody else has, but for yellow, too pale
+      // for lines.
+      for (std::string_view candidate : base::kOkabeIto) {
+        if (candidate == "#F0E442" || !reserved.insert(std::string(candidate)).second) continue;
+        colour = candidate;
+        break;
+      }
+    }
+    if (style == spare) ++spare;
+    all.push_back({colour, kDashes[style % 8], kPoints[style % 8], kPatterns[style % 8]});
+  }
+  return all;
+}
+
+std::vector<NamedFigure> make_figures(const Results& results, const Summary& summary) {
+  const Drawing d{results, summary, looks(results)};
+  std::vector<NamedFigure> figures;
+  figures.push_back(overall_bars(d));
+  for (const std::string& condition : results.conditions) figures.push_back(group_bars(d, condition));
+  if (results.conditions.size() > 1) figures.push_back(effect_of_rho(d));
+  if (!summary.comparisons.empty()) figures.push_back(paired_dots(d));
+  for (const std::string& condition : results.conditions) {
+    if (!results.example(condition)) continue;
+    figures.push_back(convergence(d, condition));
+    figures.push_back(group_curves(d, condition));
+    figures.push_back(class_accuracy(d, condition));
+  }
+  if (results.has_logs()) {
+    figures.push_back(schedules(d));
+    figures.push_back(class_distribution(d));
+  }
+  return figures;
+}
+
+void draw(const std::vector<NamedFigure>& figures, const std::filesystem::path& folder) {
+  constexpr std::array<const char*, 3> kEndings = {".svg", ".pdf", ".png"};
+  base::ThreadPool pool(base::available_cpus());
+  pool.run(static_cast<int>(figures.size() * kEndings.size()), [&](int job, int) {
+    const auto i = static_cast<std::size_t>(job);
+    const NamedFigure& named = figures[i / kEndings.size()];
+    named.figure.write(folder / (named.name + kEndings[i % kEndings.size()]));
+  });
+}
+
+}  // namespace longtail::report

@@ -1,0 +1,229 @@
+// The figures of what happened during training: curves, schedules, classes.
+#include <numeric>
+#include <set>
+
+#include "longtail/report/curves.h"
+#include "longtail/report/figure_parts.h"
+#include "longtail/report/tables.h"
+
+namespace longtail::report {
+namespace {
+
+// Lines with bands for one track; what to plot, or nothing if no series has it.
+std::string curve_plot(const Drawing& d, base::Figure& figure, const std::string& condition, Track track,
+                       std::string& keys) {
+  std::string bands, lines, marks;
+  const bool first = keys.empty();
+  for (std::size_t s = 0; s < d.results.series.size(); ++s) {
+    const Curve c = curve(d.results, d.results.series[s], condition, track, d.summary.options.deviation);
+    if (c.mean.empty()) continue;
+    std::string rows;
+    for (std::size_t e = 0; e < c.mean.size(); ++e) {
+      rows += fmt::format("{} {:.4f} {:.4f} {:.4f}\n", e + 1, c.mean[e], c.mean[e] - c.deviation[e],
+                          c.mean[e] + c.deviation[e]);
+    }
+    const std::string name = fmt::format("{}{}", track_name(track), s);
+    figure.block(name, rows);
+    bands += fmt::format(
+        "${} using 1:3:4 with filledcurves fs transparent solid 0.2 noborder lc rgb '{}' notitle, ", name,
+        d.look[s].colour);
+    lines += fmt::format("${} using 1:2 with lines lw 1 lc rgb '{}' notitle, ", name, d.look[s].colour);
+    // Dashes are lost in noise: a mark now and then tells the series apart in grey. Each starts somewhere
+    // else.
+    const std::size_t step = std::max<std::size_t>(1, c.mean.size() / 7);
+    const std::size_t from = step * (s + 1) / (d.results.series.size() + 1);
+    marks += fmt::format("${} every {}::{} using 1:2 with points pt {} ps 0.75 lc rgb '{}' notitle, ", name,
+                         step, from, d.look[s].point, d.look[s].colour);
+    if (first) {
+      keys += fmt::format("NaN with linespoints lw 1 pt {} ps 0.75 lc rgb '{}' title {}, ", d.look[s].point,
+                          d.look[s].colour, d.title(s));
+    }
+  }
+  if (lines.empty()) return "";
+  const std::string all = bands + lines + marks;
+  return "plot " + all.substr(0, all.size() - 2);
+}
+
+std::string milestone_arrows(const Drawing& d, const std::string& condition) {
+  std::string out;
+  for (int epoch : milestones(d.results, condition)) {
+    out += fmt::format(
+        "set arrow from {0}, graph 0 to {0}, graph 1 nohead back lw 0.8 dt (1.5,2.5) lc rgb '#666666'\n",
+        epoch + 1);
+  }
+  return out;
+}
+
+std::string epoch_axis(const Drawing& d) {
+  const int last = std::max(2, d.results.epochs());
+  return fmt::format("set xlabel 'Epoch' offset 0,0.4\nset xrange [1:{}]\nset xtics {}\n", last,
+                     std::max(1.0, tick_step(last)));
+}
+
+struct Panel {
+  Track track;
+  const char* title;
+  const char* axis;
+};
+
+// Panels side by side with one key above them all.
+NamedFigure panels(const Drawing& d, const std::string& name, const std::string& condition,
+                   const std::vector<Panel>& list, double height) {
+  NamedFigure out{name, base::Figure(kPage, height)};
+  std::string script =
+      std::string(kPlain) + milestone_arrows(d, condition) +
+      fmt::format("set multiplot layout 1,{} margins 0.065,0.975,0.155,0.82 spacing 0.075,0.05\n",
+                  list.size()) +
+      epoch_axis(d) + "unset key\n";
+  std::string keys;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    script += fmt::format("set title '{}' offset 0,-0.6\nset ylabel '{}' offset 1.2,0\n", list[i].title,
+                          list[i].axis);
+    std::string plot = curve_plot(d, out.figure, condition, list[i].track, keys);
+    if (plot.empty()) {
+      plot =
+          "unset arrow\nset label 1 'no class in this group' at graph 0.5, graph 0.5 center tc rgb "
+          "'#666666'\n"
+          "set yrange [0:100]\nplot NaN notitle\nunset label 1\n";
+    }
+    script += "set yrange [*:*]\n" + plot + "\n";
+  }
+  out.figure.script(script + key_across(keys) + "unset multiplot\n");
+  return out;
+}
+
+}  // namespace
+
+NamedFigure convergence(const Drawing& d, const std::string& condition) {
+  return panels(
+      d, "convergence_" + condition_slug(condition), condition,
+      {{Track::kTestAccuracy, "Test accuracy", "Accuracy (%)"}, {Track::kTrainLoss, "Training loss", "Loss"}},
+      6.6);
+}
+
+NamedFigure group_curves(const Drawing& d, const std::string& condition) {
+  return panels(
+      d, "group_curves_" + condition_slug(condition), condition,
+      {{Track::kHead, "Head", "Accuracy (%)"}, {Track::kMedium, "Medium", ""}, {Track::kTail, "Tail", ""}},
+      6.2);
+}
+
+NamedFigure schedules(const Drawing& d) {
+  NamedFigure out{"schedules", base::Figure(kColumn, 6.2)};
+  const Run* run = nullptr;
+  for (const std::string& condition : d.results.conditions) {
+    if (const Run* found = d.results.example(condition)) run = found;
+  }
+  std::string rows;
+  for (std::size_t e = 0; e < run->log->lr_history.size(); ++e)
+    rows += fmt::format("{} {}\n", e + 1, run->log->lr_history[e]);
+  out.figure.block("rate", rows);
+  const auto [low, high] = std::minmax_element(run->log->lr_history.begin(), run->log->lr_history.end());
+  std::string script = std::string(kPlain) + kKeyAbove + milestone_arrows(d, run->condition) + epoch_axis(d) +
+                       "set logscale y\nset format y '%g'\nset ylabel 'Learning rate'\n" +
+                       fmt::format("set yrange [{}:{}]\n", 0.5 * *low, 2 * *high);
+  std::string plot = "plot $rate using 1:2 with steps lw 1.3 lc rgb '#000000' title 'Learning rate (left)'";
+  bool right = false;
+  std::set<std::string> seen;
+  for (std::size_t s = 0; s < d.results.series.size(); ++s) {
+    const std::string strategy = d.results.series[s].substr(0, d.results.series[s].find(" ("));
+    const std::vector<double> lambda = lambda_of(strategy, d.results.epochs());
+    if (lambda.empty() || !seen.insert(strategy).second) continue;
+    rows.clear();
+    for (std::size_t e = 0; e < lambda.size(); ++e) rows += fmt::format("{} {:.5f}\n", e + 1, lambda[e]);
+    out.figure.block(fmt::format("lambda{}", s), rows);
+    plot += fmt::format(", $lambda{} using 1:2 axes x1y2 with lines lw 1.3 dt {} lc rgb '{}' title {}", s,
+                        kDash[d.look[s].dash == 1 ? 2 : static_cast<std::size_t>(d.look[s].dash)],
+                        d.look[s].colour, quoted("λ, " + series_title(strategy) + " (right)"));
+    right = true;
+  }
+  if (right)
+    script += "set border 11\nset y2tics\nset y2range [0:1.02]\nset y2label 'Share of balanced sampling λ'\n";
+  out.figure.script(script + plot);
+  return out;
+}
+
+NamedFigure class_distribution(const Drawing& d) {
+  NamedFigure out{"class_distribution", base::Figure(kColumn, 6.2)};
+  std::string plot;
+  std::set<double> thresholds;
+  std::size_t classes = 1;
+  double least = 1e9, most = 1;
+  for (std::size_t c = 0; c < d.results.conditions.size(); ++c) {
+    const Run* run = d.results.example(d.results.conditions[c]);
+    if (!run) continue;
+    std::vector<std::int64_t> counts = run->log->class_counts;
+    std::sort(counts.rbegin(), counts.rend());
+    classes = std::max(classes, counts.size());
+    most = std::max(most, static_cast<double>(counts.front()));
+    least = std::min(least, std::max(1.0, static_cast<double>(counts.back())));
+    std::string rows;
+    for (std::size_t k = 0; k < counts.size(); ++k) rows += fmt::format("{} {}\n", k + 1, counts[k]);
+    out.figure.block(fmt::format("counts{}", c), rows);
+    constexpr std::array<const char*, 4> kGreys = {"#000000", "#E69F00", "#56B4E9", "#009E73"};
+    plot += fmt::format("{}$counts{} using 1:2 with lines lw 1.4 dt {} lc rgb '{}' title {}",
+                        plot.empty() ? "plot " : ", ", c, kDash[c % 5 + 1], kGreys[c % kGreys.size()],
+                        quoted(condition_title(d.results.conditions[c])));
+    const std::string& groups = run->log->groups;
+    const std::size_t comma = groups.find(',');
+    thresholds.insert(comma == std::string::npos ? 100 : std::atof(groups.c_str()));
+    thresholds.insert(comma == std::string::npos ? 20 : std::atof(groups.c_str() + comma + 1));
+  }
+  std::string script =
+      std::string(kPlain) +
+      fmt::format("set key top right\nset logscale y\nset yrange [{}:{}]\n", 0.7 * least, 1.3 * most) +
+
+      "set xlabel 'Class, most frequent first' offset 0,0.4\nset ylabel 'Training images'\n" +
+      fmt::format("set xrange [1:{}]\n", std::max<std::size_t>(classes, 2));
+  for (double threshold : thresholds) {
+    script += fmt::format(
+        "set arrow from graph 0, first {0} to graph 1, first {0} nohead back lw 0.8 dt (1.5,2.5) lc rgb "
+        "'#444444'\n"
+        "set label '{1}' at graph 0.02, first {0} offset 0,0.5 tc rgb '#444444'\n",
+        threshold, threshold == *thresholds.rbegin() ? "head above" : "tail below");
+  }
+  out.figure.script(script + plot);
+  return out;
+}
+
+NamedFigure class_accuracy(const Drawing& d, const std::string& condition) {
+  NamedFigure out{"per_class_" + condition_slug(condition), base::Figure(kColumn, 6.6)};
+  const std::vector<std::int64_t>& counts = d.results.example(condition)->log->class_counts;
+  std::vector<std::size_t> order(counts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return counts[a] < counts[b]; });
+  // Enough neighbours to see the trend through the classes' own difficulty.
+  const std::size_t half = std::max<std::size_t>(1, counts.size() / 12);
+  std::string points, lines;
+  for (std::size_t s = 0; s < d.results.series.size(); ++s) {
+    const std::vector<double> accuracy =
+        per_class(d.results, d.results.series[s], condition, d.summary.options.at);
+    if (accuracy.empty()) continue;
+    std::string rows, trend;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (counts[order[i]] == 0) continue;
+      rows += fmt::format("{} {:.3f}\n", counts[order[i]], accuracy[order[i]]);
+      const std::size_t from = i < half ? 0 : i - half, to = std::min(order.size(), i + half + 1);
+      double sum = 0;
+      for (std::size_t j = from; j < to; ++j) sum += accuracy[order[j]];
+      trend += fmt::format("{} {:.3f}\n", counts[order[i]], sum / static_cast<double>(to - from));
+    }
+    out.figure.block(fmt::format("class{}", s), rows);
+    out.figure.block(fmt::format("trend{}", s), trend);
+    points += fmt::format("$class{} using 1:2 with points pt {} ps 0.35 lc rgb '#90{}' notitle, ", s,
+                          d.look[s].point, d.look[s].colour.substr(1));
+    lines += fmt::format("$trend{} using 1:2 with lines lw 1.3 dt {} lc rgb '{}' title {}, ", s,
+                         kDash[static_cast<std::size_t>(d.look[s].dash)], d.look[s].colour, d.title(s));
+  }
+  if (lines.empty()) lines = "NaN notitle, ";
+  out.figure.script(std::string(kPlain) + kKeyAbove + "set logscale x\nset yrange [0:100]\n" +
+                    fmt::format("set xrange [{}:{}]\n",
+                                0.8 * static_cast<double>(std::max<std::int64_t>(1, counts[order.front()])),
+                                1.25 * static_cast<double>(counts[order.back()])) +
+                    "set xlabel " + quoted("Training images of the class, " + condition_title(condition)) +
+                    " offset 0,0.4\nset ylabel 'Test accuracy of the class (%)'\nplot " + points +
+                    lines.substr(0, lines.size() - 2));
+  return out;
+}
+
+}  // namespace longtail::report

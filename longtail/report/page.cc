@@ -1,0 +1,317 @@
+#include "longtail/report/page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "longtail/base/text.h"
+#include "longtail/data/groups.h"
+#include "longtail/report/curves.h"
+#include "longtail/report/embedded.h"
+#include "longtail/report/figures.h"
+#include "longtail/report/report.h"
+#include "longtail/report/tables.h"
+
+namespace longtail::report {
+namespace {
+
+using nlohmann::json;
+
+// Four decimals are more than anybody reads and keep the page small.
+json rounded(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  return std::round(value * 1e4) / 1e4;
+}
+json rounded(const std::vector<double>& values) {
+  json list = json::array();
+  for (double value : values) list.push_back(rounded(value));
+  return list;
+}
+
+std::vector<int> thresholds(const std::string& groups) {
+  const std::size_t comma = groups.find(',');
+  if (comma == std::string::npos) return {20, 100};
+  return {std::atoi(groups.c_str() + comma + 1), std::atoi(groups.c_str())};
+}
+
+json condition_json(const Results& results, const std::string& condition) {
+  json object = {{"name", condition},           {"title", condition_title(condition)},
+                 {"milestones", json::array()}, {"thresholds", json::array()},
+                 {"names", json::array()},      {"groups", json::array()}};
+  const Run* run = results.example(condition);
+  if (!run) return object;
+  object["counts"] = run->log->class_counts;
+  object["names"] = run->log->class_names;
+  for (data::Group group : data::Groups::parse(run->log->groups).of(run->log->class_counts)) {
+    object["groups"].push_back(data::kGroupNames[static_cast<std::size_t>(group)]);
+  }
+  object["thresholds"] = thresholds(run->log->groups);
+  for (int epoch : milestones(results, condition)) object["milestones"].push_back(epoch + 1);
+  return object;
+}
+
+json run_json(const Results& results, const Run& run, At at) {
+  const auto index = [](const auto& list, const auto& value) {
+    return std::find(list.begin(), list.end(), value) - list.begin();
+  };
+  json object = {{"series", run.series},
+                 {"condition", index(results.conditions, run.condition)},
+                 {"seed", index(results.seeds, run.seed)}};
+  for (Metric metric : kMetrics)
+    object["result"][std::string(metric_name(metric))] = rounded(accuracy(run, metric, at));
+  if (!run.log) return object;
+  for (Track track : kTracks)
+    object["curves"][std::string(track_name(track))] = rounded(track_of(*run.log, track));
+  const auto& classes = (at == At::kBest ? run.log->best : run.log->last).per_class;
+  if (!classes.empty()) object["classes"] = rounded(classes);
+  return object;
+}
+
+std::string data_json(const Report& report) {
+  const Results& results = report.results;
+  const At at = report.summary.options.at;
+  json object = {
+      {"baseline", report.summary.baseline},
+      {"baseline_title", series_title(report.summary.baseline)},
+      {"deviation", report.summary.options.deviation == Deviation::kSample ? "sample" : "population"},
+      {"epochs", std::max(1, results.epochs())},
+      {"seeds", results.seeds},
+      {"series", json::array()},
+      {"conditions", json::array()},
+      {"runs", json::array()},
+      {"rate", json::array()},
+      {"lambda", json::array()},
+      {"files", json::object()},
+      {"has_curves", results.has_logs()},
+      {"has_classes", false}};
+  const std::vector<Look> look = looks(results);
+  std::set<std::string> strategies;
+  for (std::size_t s = 0; s < results.series.size(); ++s) {
+    const std::string& name = results.series[s];
+    object["series"].push_back({{"name", name},
+                                {"title", series_title(name)},
+                                {"colour", look[s].colour},
+                                {"dash", look[s].dash},
+                                {"point", look[s].point}});
+    const std::vector<double> lambda = lambda_of(name, results.epochs());
+    if (!lambda.empty() && strategies.insert(name.substr(0, name.find(" ("))).second) {
+      object["lambda"].push_back({{"series", name}, {"values", rounded(lambda)}});
+    }
+  }
+  for (const std::string& condition : results.conditions)
+    object["conditions"].push_back(condition_json(results, condition));
+  for (const Run& run : results.runs) {
+    object["runs"].push_back(run_json(results, run, at));
+    if (object["runs"].back().contains("classes")) object["has_classes"] = true;
+    if (run.log && object["rate"].empty()) object["rate"] = run.log->lr_history;
+  }
+  for (const Table& table : report.tables) {
+    object["files"][table.id] = {
+        {"csv", to_csv(table)}, {"tex", to_latex(table)}, {"md", to_markdown(table)}};
+  }
+  std::string text = object.dump(-1, ' ', false, json::error_handler_t::replace);
+  for (std::size_t at_tag = 0; (at_tag = text.find("</", at_tag)) != std::string::npos; at_tag += 3)
+    text.insert(at_tag + 1, "\\");
+  return text;
+}
+
+// The pairs of a finding as dots about zero, on a scale that all findings share.
+std::string strip(const Comparison& c, double reach, const std::string& colour) {
+  const auto x = [&](double value) { return 75 + 69 * value / reach; };
+  std::string out =
+      "<svg class=\"strip\" viewBox=\"0 0 150 22\" aria-hidden=\"true\">"
+      "<line x1=\"4\" x2=\"146\" y1=\"11\" y2=\"11\" stroke=\"currentColor\" stroke-opacity=\".18\"/>"
+      "<line x1=\"75\" x2=\"75\" y1=\"2\" y2=\"20\" stroke=\"currentColor\" stroke-opacity=\".55\"/>";
+  for (double d : c.differences)
+    out += fmt::format("<circle cx=\"{:.1f}\" cy=\"11\" r=\"3.6\" fill=\"{}\" fill-opacity=\".55\"/>", x(d),
+                       colour);
+  return out + fmt::format(
+                   "<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"4\" y2=\"18\" stroke=\"{1}\" "
+                   "stroke-width=\"2.4\"/></svg>",
+                   x(c.mean), colour);
+}
+
+std::string findings_html(const Report& report) {
+  const Summary& summary = report.summary;
+  double reach = 0.5;
+  for (const Comparison& c : summary.comparisons) {
+    for (double d : c.differences) reach = std::max(reach, std::abs(d));
+  }
+  std::map<std::string, std::string> colours;
+  const std::vector<Look> look = looks(report.results);
+  for (std::size_t s = 0; s < look.size(); ++s)
+    colours[report.results.series[s]] = look[s].colour == "#000000" ? "currentColor" : look[s].colour;
+
+  std::string out;
+  for (const std::string& lead : summary.leads) out += "<p class=\"lead\">" + html_escape(lead) + "</p>\n";
+  for (auto condition = report.results.conditions.rbegin(); condition != report.results.conditions.rend();
+       ++condition) {
+    std::string main, more;
+    for (std::size_t i = 0; i < summary.findings.size(); ++i) {
+      const Finding& f = summary.findings[i];
+      if (f.condition != *condition) continue;
+      (f.metric == Metric::kOverall || f.metric == Metric::kTail ? main : more) += fmt::format(
+          "<li class=\"{}\" data-series=\"{}\" data-metric=\"{}\"><span class=\"mark\" "
+          "title=\"{}\"></span><span>{}</span>{}</li>\n",
+          f.established ? "yes" : "no", html_escape(f.series), metric_name(f.metric),
+          f.established ? "the pairs agree" : "not established", html_escape(f.sentence),
+          strip(summary.comparisons[i], reach, colours[f.series]));
+    }
+    if (main.empty() && more.empty()) continue;
+    out += "<h3>" + html_escape(condition_title(*condition)) + "</h3>\n<ul class=\"findings\">" + main +
+           "</ul>\n";
+    if (!more.empty())
+      out += "<details><summary>Head and medium classes</summary><ul class=\"findings\">" + more +
+             "</ul></details>\n";
+  }
+  if (!summary.findings.empty()) {
+    out += fmt::format(
+        "<p class=\"key\"><span><span class=\"mark yes\"></span>the pairs agree</span><span><span "
+        "class=\"mark\"></span>not "
+        "established</span><span>dots: seeds; bar: their mean; axis: ±{} points against {}</span></p>\n",
+        fixed(reach, 1), html_escape(series_title(summary.baseline)));
+  }
+  if (!summary.remarks.empty()) {
+    out += "<ul class=\"remarks\">";
+    for (const std::string& remark : summary.remarks) out += "<li>" + html_escape(remark) + "</li>";
+    out += "</ul>\n";
+  }
+  return out;
+}
+
+std::string list_section(const std::string& id, const std::string& title,
+                         const std::vector<std::string>& sentences, const std::string& after = "") {
+  if (sentences.empty() && after.empty()) return "";
+  std::string out = "<section id=\"" + id + "\"><h2>" + title + "</h2><ul class=\"plain\">";
+  for (const std::string& sentence : sentences) out += "<li>" + html_escape(sentence) + "</li>";
+  return out + "</ul>" + after + "</section>\n";
+}
+
+std::string code(const std::string& hash) {
+  return hash.empty()
+             ? "–"
+             : "<code title=\"" + html_escape(hash) + "\">" + html_escape(hash.substr(0, 16)) + "</code>";
+}
+
+// A row a seed and condition: what its runs share, or how many different ones there are.
+std::string fingerprints_html(const Results& results) {
+  if (!results.has_logs())
+    return "<p>These results came from a CSV, which does not tell how they were made.</p>";
+  std::string rows;
+  bool shared = true, told = false;
+  const auto cell = [&](const std::set<std::string>& values) {
+    shared = shared && values.size() <= 1;
+    return values.size() == 1 ? code(*values.begin()) : fmt::format("{} different", values.size());
+  };
+  for (const std::string& condition : results.conditions) {
+    for (std::int64_t seed : results.seeds) {
+      std::set<std::string> subset, init, engine, version, data;
+      int runs = 0;
+      for (const Run& run : results.runs) {
+        if (run.condition != condition || run.seed != seed || !run.log || run.log->fingerprint.subset.empty())
+          continue;
+        const train::Fingerprint& print = run.log->fingerprint;
+        data.insert(print.data);
+        subset.insert(print.subset);
+        init.insert(print.init);
+        engine.insert(print.engine + " " + print.version);
+        ++runs;
+      }
+      if (runs == 0) continue;
+      told = true;
+      const std::string how = base::join(std::vector<std::string>(engine.begin(), engine.end()), ", ");
+      rows += fmt::format(
+          "<tr><td class=\"left\">{}</td><td class=\"left\">{}</td><td>{}</td><td class=\"left\">{}</td><td "
+          "class=\"left\">{}</td>"
+          "<td class=\"left\">{}</td><td class=\"left\">{}</td></tr>",
+          html_escape(condition_title(condition)), seed, runs, cell(data), cell(subset), cell(init),
+          html_escape(how));
+    }
+  }
+  if (!told) return "<p>These logs carry no fingerprints (the paper's published form).</p>";
+  return fmt::format(
+      "<p>{}</p><div class=\"scroll\"><table><thead><tr><th class=\"left\">Condition</th><th "
+      "class=\"left\">Seed</th><th>Runs</th>"
+      "<th class=\"left\">Data</th><th class=\"left\">Subset</th><th class=\"left\">Initial weights</th><th "
+      "class=\"left\">Engine</th></tr></thead>"
+      "<tbody>{}</tbody></table></div>",
+      shared ? "Within each seed every strategy had the same training images and the same initial weights: "
+               "the pairs are true pairs."
+             : "Within some seeds the runs had different images or initial weights: those pairs differ in "
+               "more than the strategy.",
+      rows);
+}
+
+std::string facts(const Results& results) {
+  const auto count = [](std::size_t n, const char* one, const char* many) {
+    return fmt::format("{} {}", n, n == 1 ? one : many);
+  };
+  std::vector<std::string> parts = {count(results.runs.size(), "run", "runs"),
+                                    count(results.series.size(), "strategy", "strategies"),
+                                    count(results.conditions.size(), "imbalance ratio", "imbalance ratios"),
+                                    count(results.seeds.size(), "seed", "seeds")};
+  if (results.epochs() > 0) parts.push_back(fmt::format("{} epochs", results.epochs()));
+  return base::join(parts, " · ");
+}
+
+std::string heading(const Results& results) {
+  std::set<std::string> datasets;
+  for (const Run& run : results.runs) {
+    if (run.log) datasets.insert(run.log->dataset);
+  }
+  std::vector<std::string> names(datasets.begin(), datasets.end());
+  return "Sampling strategies" + (names.empty() ? "" : " on " + base::join(names, " and ") + ", long-tailed");
+}
+
+// Puts each part in its place, in one walk: what a part contains is never searched again.
+std::string filled(std::string_view html, const std::map<std::string, std::string, std::less<>>& parts) {
+  std::string out;
+  while (!html.empty()) {
+    const std::size_t start = html.find('@');
+    const std::size_t end = start == std::string_view::npos ? start : html.find('@', start + 1);
+    if (end == std::string_view::npos) break;
+    const auto part = parts.find(html.substr(start + 1, end - start - 1));
+    out += html.substr(0, start);
+    if (part == parts.end()) {
+      out += '@';
+      html.remove_prefix(start + 1);
+    } else {
+      out += part->second;
+      html.remove_prefix(end + 1);
+    }
+  }
+  return out.append(html);
+}
+
+}  // namespace
+
+std::string page(const Report& report) {
+  std::string tables, against;
+  for (const Table& table : report.tables)
+    (table.id.starts_with("against") ? against : tables) += to_html(table);
+  const auto& warnings = report.results.warnings;
+  const std::string title = heading(report.results);
+  return filled(
+      embedded("page.html"),
+      {{"TITLE", html_escape(title)},
+       {"HEADING", html_escape(title)},
+       {"FACTS", html_escape(facts(report.results))},
+       {"STYLE", std::string(embedded("page.css"))},
+       {"CHART", std::string(embedded("chart.min.js"))},
+       {"SCRIPT", std::string(embedded("charts.js")) + std::string(embedded("page.js"))},
+       {"DATA", data_json(report)},
+       {"FINDINGS", findings_html(report)},
+       {"TABLES", tables},
+       {"AGAINST", list_section("against", "Beside the published results", report.against, against)},
+       {"PROTOCOL", fingerprints_html(report.results)},
+       {"WARNINGLINK",
+        warnings.empty() ? "" : fmt::format("<a href=\"#warnings\">Warnings ({})</a>", warnings.size())},
+       {"WARNINGS", list_section("warnings", "Warnings", warnings)},
+       {"FOOTER", "Made by longtail report. Charts by Chart.js."}});
+}
+
+}  // namespace longtail::report

@@ -1,0 +1,157 @@
+#include "longtail/report/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "longtail/base/error.h"
+#include "longtail/base/file.h"
+#include "longtail/base/gnuplot.h"
+#include "longtail/base/threads.h"
+#include "longtail/report/curves.h"
+#include "longtail/report/figures.h"
+#include "longtail/report/page.h"
+#include "longtail/report/tables.h"
+
+namespace longtail::report {
+namespace {
+
+void write_tables(const std::vector<Table>& tables, const std::filesystem::path& folder) {
+  base::make_folder(folder);
+  // Each file is synced to the disk; side by side they wait together instead of one after the other.
+  base::ThreadPool pool(8);
+  pool.run(static_cast<int>(tables.size()), [&](int i, int) {
+    const Table& table = tables[static_cast<std::size_t>(i)];
+    base::write_atomically(folder / (table.id + ".md"), to_markdown(table));
+    base::write_atomically(folder / (table.id + ".tex"), to_latex(table));
+    base::write_atomically(folder / (table.id + ".csv"), to_csv(table));
+  });
+  std::string markdown;
+  for (const Table& table : tables) markdown += to_markdown(table) + "\n";
+  base::write_atomically(folder / "all.md", markdown);
+  base::write_atomically(folder / "all.tex", latex_document(tables));
+}
+
+// The tables a person wants first.
+bool is_main(const Table& table) {
+  return table.id == "overall" || (table.id.starts_with("groups_") && !table.id.starts_with("groups_std")) ||
+         table.id.starts_with("against");
+}
+
+}  // namespace
+
+Report make_report(const ReportOptions& options) {
+  Report report;
+  report.results = read_results(options.inputs, options.read);
+  report.summary = summarise(report.results, options.summary);
+  report.tables = all_tables(report.results, report.summary);
+  if (options.against_paper) {
+    for (Against& against : std::array{against_paper(report.results, options.summary),
+                                       against_field(report.results, options.summary)}) {
+      for (Table& table : against.tables) report.tables.push_back(std::move(table));
+      for (auto* sentences : {&against.statements, &against.refusals}) {
+        report.against.insert(report.against.end(), sentences->begin(), sentences->end());
+      }
+    }
+  }
+  return report;
+}
+
+std::vector<std::string> write_report(const Report& report, const ReportOptions& options) {
+  std::vector<std::string> remarks;
+  base::make_folder(options.out);
+  write_tables(report.tables, options.out / "tables");
+  base::write_atomically(options.out / "results.csv", results_csv(report.results, options.summary.at));
+  if (options.tables_only) return remarks;
+  if (report.results.has_logs()) {
+    base::write_atomically(options.out / "curves.csv", curves_csv(report.results, options.summary));
+  }
+  base::write_atomically(options.out / "index.html", page(report));
+  if (base::has_gnuplot()) {
+    base::make_folder(options.out / "figures");
+    draw(make_figures(report.results, report.summary), options.out / "figures");
+  } else {
+    remarks.push_back("The figures for print were left out: gnuplot is not installed (Debian: gnuplot-nox).");
+  }
+  return remarks;
+}
+
+std::string to_terminal(const Report& report) {
+  std::string out;
+  for (const std::string& lead : report.summary.leads) out += lead + "\n";
+  if (!report.summary.leads.empty()) out += "\n";
+  bool hidden = false;
+  const auto& conditions = report.results.conditions;
+  for (auto condition = conditions.rbegin(); condition != conditions.rend(); ++condition) {
+    for (const Finding& finding : report.summary.findings) {
+      if (finding.condition != *condition) continue;
+      if (finding.metric == Metric::kHead || finding.metric == Metric::kMedium) {
+        hidden = true;
+        continue;
+      }
+      out += fmt::format("  {} {}\n", finding.established ? "●" : "○", finding.sentence);
+    }
+  }
+  if (!report.summary.findings.empty()) {
+    out += fmt::format("  (● the pairs agree, ○ not established{})\n\n",
+                       hidden ? "; head and medium are in the tables" : "");
+  }
+  for (const Table& table : report.tables) {
+    if (is_main(table)) out += to_text(table) + "\n";
+  }
+  if (std::any_of(report.tables.begin(), report.tables.end(), is_main)) out += "(* the best mean)\n";
+  for (const std::string& sentence : report.against) out += sentence + "\n";
+  for (const std::string& remark : report.summary.remarks) out += remark + "\n";
+  if (!report.results.warnings.empty()) out += "\n";
+  for (const std::string& warning : report.results.warnings) out += "warning: " + warning + "\n";
+  return out;
+}
+
+std::string results_csv(const Results& results, At at) {
+  std::string out = "rho,strategy,seed,overall,head,medium,tail\n";
+  for (const std::string& condition : results.conditions) {
+    for (const std::string& series : results.series) {
+      for (std::int64_t seed : results.seeds) {
+        const Run* run = results.find(series, condition, seed);
+        if (!run) continue;
+        // A series that differs by more than its strategy keeps its whole name, so that it stays a series of
+        // its own.
+        std::string name = series;
+        std::replace(name.begin(), name.end(), ',', ';');
+        out += fmt::format("{:g},{},{}", run->rho, name, seed);
+        for (Metric metric : kMetrics) {
+          const double value = accuracy(*run, metric, at);
+          out += std::isfinite(value) ? fmt::format(",{}", value) : ",";
+        }
+        out += '\n';
+      }
+    }
+  }
+  return out;
+}
+
+std::string curves_csv(const Results& results, const SummaryOptions& options) {
+  std::string out = "condition,series,epoch";
+  for (Track track : kTracks) out += fmt::format(",{0},{0}_std", track_name(track));
+  out += '\n';
+  for (const std::string& condition : results.conditions) {
+    for (const std::string& series : results.series) {
+      std::array<Curve, kTracks.size()> curves;
+      for (std::size_t t = 0; t < curves.size(); ++t) {
+        curves[t] = curve(results, series, condition, kTracks[t], options.deviation);
+      }
+      for (std::size_t e = 0; e < curves[0].mean.size(); ++e) {
+        out += fmt::format("{},{},{}", csv_escape(condition), csv_escape(series), e + 1);
+        for (const Curve& one : curves) {
+          const bool there = e < one.mean.size() && std::isfinite(one.mean[e]);
+          out += there ? fmt::format(",{:.4f},{:.4f}", one.mean[e], one.deviation[e]) : ",,";
+        }
+        out += '\n';
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace longtail::report

@@ -1,0 +1,48 @@
+// A whole report: reads logs, makes statistics, tables, figures and the page, and says the answer in words.
+//
+//   OUT/index.html               the page: one file, works offline
+//   OUT/tables/ID.{md,tex,csv}   and all.tex, all.md
+//   OUT/figures/NAME.{svg,pdf,png}
+//   OUT/results.csv              one line a run, in the form that `longtail report` reads
+//   OUT/curves.csv               mean and deviation by epoch
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "longtail/report/against.h"
+#include "longtail/report/results.h"
+#include "longtail/report/summary.h"
+#include "longtail/report/table.h"
+
+namespace longtail::report {
+
+struct ReportOptions {
+  std::vector<std::filesystem::path> inputs;
+  std::filesystem::path out;
+  ReadOptions read;
+  SummaryOptions summary;
+  bool tables_only = false;    // no figures, no page
+  bool against_paper = false;  // also beside the field's baselines
+};
+
+struct Report {
+  Results results;
+  Summary summary;
+  std::vector<Table> tables;         // those against the paper and the field at the end
+  std::vector<std::string> against;  // sentences: statements and refusals
+};
+
+Report make_report(const ReportOptions& options);
+
+// Writes the files; remarks on what could not be made (no gnuplot) are returned.
+std::vector<std::string> write_report(const Report& report, const ReportOptions& options);
+
+// The answer for a terminal: findings, main tables, warnings.
+std::string to_terminal(const Report& report);
+
+std::string results_csv(const Results& results, At at);
+std::string curves_csv(const Results& results, const SummaryOptions& options);
+
+}  // namespace longtail::report

@@ -1,0 +1,213 @@
+#include "longtail/report/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "longtail/base/error.h"
+#include "longtail/base/file.h"
+#include "longtail/base/gnuplot.h"
+#include "longtail/base/text.h"
+#include "longtail/report/compare.h"
+#include "longtail/report/figures.h"
+#include "longtail/report/tables.h"
+#include "longtail/report/test_logs.h"
+
+namespace longtail::report {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+
+ReportOptions options_for(const test::Folder& logs, const test::Folder& out) {
+  ReportOptions options;
+  options.inputs = {logs.path()};
+  options.out = out.path();
+  options.against_paper = true;
+  return options;
+}
+
+std::vector<std::string> ids(const Report& report) {
+  std::vector<std::string> all;
+  for (const Table& table : report.tables) all.push_back(table.id);
+  return all;
+}
+
+TEST(TableTest, NumbersNeverReadMinusZeroAndMissingOnesReadNa) {
+  EXPECT_EQ(fixed(-0.001, 2, true), "+0.00");
+  EXPECT_EQ(fixed(-0.004, 1), "0.0");
+  EXPECT_EQ(fixed(2.7233, 2, true), "+2.72");
+  EXPECT_EQ(printed(number(kMissing, 1)), "n/a");
+  EXPECT_EQ(printed(number(13.86, 0.047, 1)), "13.9 ± 0.0");
+}
+
+TEST(TableTest, WordsAreEscapedInEveryForm) {
+  EXPECT_EQ(latex_escape("a_b & 50% <ρ>"), "a\\_b \\& 50\\% $<$$\\rho$$>$");
+  EXPECT_EQ(html_escape("<b>\"&\"</b>"), "&lt;b&gt;&quot;&amp;&quot;&lt;/b&gt;");
+  EXPECT_EQ(csv_escape("a,\"b\""), "\"a,\"\"b\"\"\"");
+}
+
+TEST(TableTest, ACsvGivesADeviationAColumnOfItsOwn) {
+  Table table{.id = "t", .caption = "c"};
+  table.columns = {{"Strategy", true}, {"Overall"}};
+  table.rows = {{text("uniform"), number(39.74, 0.4, 1)}, {text("other"), number(kMissing, 1)}};
+  EXPECT_EQ(to_csv(table), "Strategy,Overall,Overall std\nuniform,39.7400,0.4000\nother,,\n");
+}
+
+TEST(ReportTest, LogsGiveEveryTableOfThePaper) {
+  const test::Folder logs("all_tables_in"), out("all_tables_out");
+  test::write_grid(logs, {10, 50, 100}, {42, 123, 456}, 10);
+  const Report report = make_report(options_for(logs, out));
+  EXPECT_THAT(ids(report),
+              IsSupersetOf({"dataset", "group_counts", "overall", "groups_rho10", "groups_rho50",
+                            "groups_rho100", "groups_std_rho100", "per_seed_overall", "per_seed_groups_rho50",
+                            "paired_progressive", "best_final", "training", "bias_variance"}));
+}
+
+TEST(ReportTest, TheDataSetTablesAreThePapers) {
+  const test::Folder logs("data_tables");
+  test::write_grid(logs, {10, 50, 100}, {42}, 3);
+  const Results results = read_results(std::vector{logs.path()});
+  const auto cells = [](const Table& table, std::size_t row) {
+    std::vector<std::string> words;
+    for (std::size_t c = 1; c < table.columns.size(); ++c) words.push_back(printed(table.rows[row][c]));
+    return words;
+  };
+  const Table dataset = *dataset_table(results);
+  EXPECT_THAT(cells(dataset, 0), testing::ElementsAre("19,572", "12,607", "10,847"));
+  EXPECT_THAT(cells(dataset, 2), testing::ElementsAre("500", "500", "500"));
+  EXPECT_THAT(cells(dataset, 3), testing::ElementsAre("49", "9", "5"));
+  EXPECT_THAT(cells(dataset, 4), testing::ElementsAre("158", "71", "50"));
+  const Table groups = *group_counts_table(results);
+  EXPECT_THAT(cells(groups, 0), testing::ElementsAre("69", "41", "35"));
+  EXPECT_THAT(cells(groups, 1), testing::ElementsAre("31", "40", "34"));
+  EXPECT_THAT(cells(groups, 2), testing::ElementsAre("0", "19", "31"));
+}
+
+TEST(ReportTest, TheBiasVarianceTableSaysWhatThePaperSays) {
+  const test::Folder logs("bias_variance");
+  test::write_grid(logs, {100}, {42}, 10);
+  const Table table = *bias_variance_table(read_results(std::vector{logs.path()}));
+  std::vector<std::vector<std::string>> words;
+  for (const auto& row : table.rows)
+    words.push_back({printed(row[0]), printed(row[1]), printed(row[2]), printed(row[3])});
+  const std::vector<std::vector<std::string>> expected = {
+      {"Uniform", "None", "Low", "Low"},
+      {"Class-Balanced", "High", "Low", "High"},
+      {"Square-Root", "Medium", "Low", "Medium"},
+      {"Progressive", "None → High", "Low", "Low → High"}};
+  EXPECT_EQ(words, expected);
+}
+
+TEST(ReportTest, EverythingIsWrittenAndEveryLatexTableCompiles) {
+  const test::Folder logs("write_in"), out("write_out");
+  test::write_grid(logs, {10, 100}, {42, 123, 456}, 10);
+  const ReportOptions options = options_for(logs, out);
+  const Report report = make_report(options);
+  const auto remarks = write_report(report, options);
+  for (const Table& table : report.tables) {
+    for (const char* ending : {".md", ".tex", ".csv"}) {
+      EXPECT_TRUE(std::filesystem::exists(out.path() / "tables" / (table.id + ending))) << table.id << ending;
+    }
+  }
+  EXPECT_TRUE(std::filesystem::exists(out.path() / "index.html"));
+  if (base::has_gnuplot()) {
+    EXPECT_TRUE(remarks.empty());
+    for (const char* name :
+         {"overall", "groups_rho10", "groups_rho100", "effect_of_rho", "paired", "convergence_rho100",
+          "group_curves_rho10", "per_class_rho100", "schedules", "class_distribution"}) {
+      for (const char* ending : {".svg", ".pdf", ".png"}) {
+        EXPECT_GT(std::filesystem::file_size(out.path() / "figures" / (std::string(name) + ending)), 3000u)
+            << name << ending;
+      }
+    }
+  }
+  if (std::system("command -v pdflatex >/dev/null") != 0)
+    GTEST_SKIP() << "pdflatex is not installed; the tables were not compiled";
+  const std::string command = "cd " + (out.path() / "tables").string() +
+                              " && pdflatex -interaction=nonstopmode -halt-on-error all.tex >log.txt 2>&1";
+  ASSERT_EQ(std::system(command.c_str()), 0) << base::read_text(out.path() / "tables/log.txt");
+  EXPECT_THAT(base::read_text(out.path() / "tables/log.txt"), testing::Not(HasSubstr("Overfull")));
+}
+
+TEST(ReportTest, ACsvGivesOnlyWhatACsvCanFill) {
+  const test::Folder out("csv_out");
+  ReportOptions options;
+  options.inputs = {std::filesystem::path(LONGTAIL_SOURCE_DIR) / "longtail/report/data/paper_per_seed.csv"};
+  options.out = out.path();
+  const Report report = make_report(options);
+  EXPECT_THAT(ids(report), testing::Not(Contains("dataset")));
+  EXPECT_THAT(ids(report), testing::Not(Contains("best_final")));
+  write_report(report, options);
+  EXPECT_FALSE(std::filesystem::exists(out.path() / "curves.csv"));
+  EXPECT_TRUE(std::filesystem::exists(out.path() / "index.html"));
+}
+
+TEST(ReportTest, TheSameLogsGiveTheSamePage) {
+  const test::Folder logs("same_in"), out("same_out");
+  test::write_grid(logs, {100}, {1, 2, 3, 4, 5, 6}, 5);
+  const ReportOptions options = options_for(logs, out);
+  write_report(make_report(options), options);
+  const std::string first = base::read_text(out.path() / "index.html");
+  write_report(make_report(options), options);
+  EXPECT_EQ(first, base::read_text(out.path() / "index.html"));
+}
+
+TEST(AgainstTest, AnotherProtocolIsNotComparedAndTheReportSaysInWhat) {
+  const test::Folder logs("protocol");
+  test::write_grid(logs, {100}, {1}, 10);
+  const Results results = read_results(std::vector{logs.path()});
+  const Against paper = against_paper(results, {});
+  EXPECT_TRUE(paper.tables.empty());
+  EXPECT_THAT(paper.refusals, Contains(HasSubstr("epochs (200 there, 10 here)")));
+  const Against field = against_field(results, {});
+  EXPECT_TRUE(field.tables.empty());
+  EXPECT_THAT(field.refusals,
+              Contains(testing::AllOf(HasSubstr("shortcut (pad there, projection here)"), HasSubstr("BBN"))));
+}
+
+TEST(AgainstTest, TheSameProtocolIsComparedWithTheFieldsBaselines) {
+  const test::Folder logs("pad");
+  train::RunLog log = test::make_log({"uniform", 100, 1, 200});
+  log.config["shortcut"] = "pad";
+  logs.add("a", log);
+  const Against field = against_field(read_results(std::vector{logs.path()}), {});
+  ASSERT_EQ(field.tables.size(), 1u);
+  EXPECT_EQ(field.tables[0].rows.size(), 3u);
+  EXPECT_EQ(printed(field.tables[0].rows[0][2]), "38.32");
+  EXPECT_THAT(field.tables[0].rows[0][5].text, HasSubstr("Cao et al."));
+}
+
+TEST(FiguresTest, EverySeriesLooksDifferentAndTheFourStrategiesAlwaysTheSame) {
+  Results results;
+  results.series = {"uniform",      "class_balanced",   "square_root", "progressive", "progressive:gamma=2",
+                    "power:q=0.25", "uniform (lr=0.05)"};
+  const std::vector<Look> all = looks(results);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      EXPECT_NE(std::tie(all[i].colour, all[i].point), std::tie(all[j].colour, all[j].point))
+          << results.series[i] << results.series[j];
+    }
+  }
+  Results alone;
+  alone.series = {"progressive"};
+  EXPECT_EQ(looks(alone)[0].colour, all[3].colour);
+  EXPECT_EQ(looks(alone)[0].point, all[3].point);
+}
+
+TEST(CompareTest, TwoRunsAreShownSideBySideWithWhatDiffersAndWhatMoved) {
+  const test::Folder logs("compare");
+  logs.add("a", test::make_log({"uniform", 100, 1, 10}));
+  logs.add("b", test::make_log({"progressive", 100, 1, 10, 100, 4}));
+  const std::string words = compare_runs({logs.path() / "a.json", logs.path() / "b.json"});
+  EXPECT_THAT(words, HasSubstr("A: uniform"));
+  EXPECT_THAT(words, HasSubstr("B had the same training images and the same initial weights as A."));
+  EXPECT_THAT(words, HasSubstr("gained: thing_"));
+  const std::size_t tail = words.find("best: tail");
+  EXPECT_THAT(words.substr(tail, 60), HasSubstr("(+"));
+}
+
+}  // namespace
+}  // namespace longtail::report

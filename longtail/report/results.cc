@@ -1,0 +1,410 @@
+#include "longtail/report/results.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+#include "longtail/base/error.h"
+#include "longtail/base/file.h"
+#include "longtail/base/text.h"
+
+namespace longtail::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 4> kKnown = {"uniform", "class_balanced", "square_root",
+                                                    "progressive"};
+
+// Parameters that say where, how or how long a run was watched, never what was trained.
+const std::set<std::string, std::less<>> kIgnored = {
+    "strategy", "seed",        "rho",        "epochs",      "threads",    "data",
+    "data_dir", "keep_epochs", "engine",     "num_workers", "strategies", "imbalance_ratios",
+    "seeds",    "save_dir",    "figure_dir", "groups"};
+// Parameters of the data: they make another condition, not another series.
+const std::set<std::string, std::less<>> kOfData = {"dataset", "profile", "n_max", "counts_file",
+                                                    "class_order"};
+// The names that the paper's logs use for ours.
+const std::map<std::string, std::string, std::less<>> kAliases = {
+    {"lr_milestones", "milestones"}, {"lr_gamma", "lr_decay"}, {"grad_clip", "clip"}};
+
+std::string plain_number(double value) { return fmt::format("{:g}", value); }
+
+Accuracies accuracies(const train::EpochResult& result) {
+  return {result.overall, result.head, result.medium, result.tail};
+}
+
+Run run_of(const fs::path& path) {
+  auto log = std::make_shared<train::RunLog>(train::read_log(path));
+  if (log->schema > train::kLogSchema) {
+    base::fail("has schema {}, this program reads up to {}; a newer longtail wrote it", log->schema,
+               train::kLogSchema);
+  }
+  if (log->epochs() == 0) base::fail("holds no epoch");
+  Run run;
+  run.source = path.string();
+  run.strategy = log->strategy;
+  run.rho = log->rho;
+  run.seed = log->seed;
+  run.best = accuracies(log->best.accuracy);
+  run.last = accuracies(log->last.accuracy);
+  for (const auto& [key, value] : log->config) {
+    const auto alias = kAliases.find(key);
+    run.config[alias == kAliases.end() ? key : alias->second] = value;
+  }
+  if (!log->dataset.empty()) run.config["dataset"] = log->dataset;
+  const auto asked = run.config.find("epochs");
+  const auto wanted = asked == run.config.end() ? std::nullopt : base::parse_integer(asked->second);
+  if (wanted && *wanted > log->epochs())
+    base::fail("is not finished: {} of {} epochs", log->epochs(), *wanted);
+  if (!log->finished && log->schema > 0) base::fail("is not finished");
+  run.log = std::move(log);
+  return run;
+}
+
+// The logs under a folder, in order of their names.
+std::vector<fs::path> logs_in(const fs::path& folder, std::vector<std::string>& warnings) {
+  std::vector<fs::path> found;
+  const bool study = fs::is_directory(folder / "runs");
+  for (const auto& entry : fs::directory_iterator(study ? folder / "runs" : folder)) {
+    if (study && entry.is_directory()) {
+      if (fs::exists(entry.path() / "log.json")) {
+        found.push_back(entry.path() / "log.json");
+      } else {
+        warnings.push_back(fmt::format("{}: has no log yet; left out.", entry.path().string()));
+      }
+    } else if (!study && entry.is_regular_file() && entry.path().extension() == ".json" &&
+               entry.path().filename() != "timings.json") {
+      found.push_back(entry.path());
+    } else if (!study && entry.is_directory() && fs::exists(entry.path() / "log.json")) {
+      found.push_back(entry.path() / "log.json");
+    }
+  }
+  std::sort(found.begin(), found.end());
+  std::sort(warnings.begin(), warnings.end());
+  return found;
+}
+
+int rank(std::string_view series) {
+  for (std::size_t i = 0; i < kKnown.size(); ++i) {
+    if (series.substr(0, series.find_first_of(" :(")) == kKnown[i]) return static_cast<int>(i);
+  }
+  return static_cast<int>(kKnown.size());
+}
+
+std::string value_of(const Run& run, const std::string& key) {
+  if (key == "engine") return run.log ? run.log->fingerprint.engine : "";
+  if (key == "epochs") return run.log ? std::to_string(run.log->epochs()) : "";
+  const auto found = run.config.find(key);
+  return found == run.config.end() ? "" : found->second;
+}
+
+// Keys whose value differs between runs; a run that does not know a key says nothing about it.
+std::set<std::string> varying(const std::vector<Run>& runs) {
+  std::map<std::string, std::set<std::string>> seen;
+  for (const Run& run : runs) {
+    for (const auto& [key, value] : run.config) {
+      if (!kIgnored.contains(key)) seen[key].insert(value);
+    }
+  }
+  std::set<std::string> keys;
+  for (const auto& [key, values] : seen) {
+    if (values.size() > 1) keys.insert(key);
+  }
+  return keys;
+}
+
+void name_run(Run& run, const std::set<std::string>& keys) {
+  std::vector<std::string> extra, data;
+  for (const std::string& key : keys) {
+    const std::string value = value_of(run, key);
+    if (value.empty()) continue;
+    if (kOfData.contains(key)) {
+      data.push_back(key == "dataset" ? value : key + "=" + value);
+    } else {
+      extra.push_back(key + "=" + value);
+    }
+  }
+  run.series = run.strategy + (extra.empty() ? "" : " (" + base::join(extra, ", ") + ")");
+  data.push_back(plain_number(run.rho));
+  run.condition = base::join(data, ", ");
+}
+
+using Place = std::tuple<std::string, std::string, std::int64_t>;
+Place place(const Run& run) { return {run.series, run.condition, run.seed}; }
+
+// Two engines are two series only if the same run was done on both; a study spread over unlike machines stays
+// one.
+bool engines_collide(const std::vector<Run>& runs) {
+  std::map<Place, std::string> seen;
+  for (const Run& run : runs) {
+    const auto [at, fresh] = seen.emplace(place(run), value_of(run, "engine"));
+    if (!fresh && at->second != value_of(run, "engine")) return true;
+  }
+  return false;
+}
+
+void drop_odd_epochs(std::vector<Run>& runs, const ReadOptions& options, std::vector<std::string>& warnings) {
+  std::map<int, int> counts;
+  for (const Run& run : runs) {
+    if (run.log) ++counts[run.log->epochs()];
+  }
+  if (counts.empty() || options.epochs == 0 || (counts.size() == 1 && !options.epochs)) return;
+  const int common = std::max_element(counts.begin(), counts.end(), [](auto& a, auto& b) {
+                       return std::pair(a.second, a.first) < std::pair(b.second, b.first);
+                     })->first;
+  const int wanted = options.epochs.value_or(common);
+  std::erase_if(runs, [&](const Run& run) {
+    if (!run.log || run.log->epochs() == wanted) return false;
+    warnings.push_back(
+        fmt::format("{}: trained for {} epochs where {} {}; left out (--epochs {} reports those, --epochs "
+                    "all each as its own row).",
+                    run.source, run.log->epochs(), options.epochs ? "--epochs asks for" : "most trained for",
+                    wanted, run.log->epochs()));
+    return true;
+  });
+}
+
+void drop_duplicates(std::vector<Run>& runs, std::vector<std::string>& warnings) {
+  std::map<Place, std::size_t> kept;
+  std::vector<Run> unique;
+  for (Run& run : runs) {
+    const auto [at, fresh] = kept.emplace(place(run), unique.size());
+    if (fresh) {
+      unique.push_back(std::move(run));
+      continue;
+    }
+    const Run& first = unique[at->second];
+    warnings.push_back(
+        fmt::format("{}: the same run as {} ({}, seed {}) with {} result; left out.", run.source,
+                    first.source, run.series, run.seed,
+                    accuracy(first, Metric::kOverall, At::kBest) == accuracy(run, Metric::kOverall, At::kBest)
+                        ? "the same"
+                        : "another"));
+  }
+  runs = std::move(unique);
+}
+
+// Within a seed and condition every run should start from the same images and weights.
+void check_pairs(const Results& results, std::vector<std::string>& warnings) {
+  std::map<std::pair<std::string, std::int64_t>, const Run*> first;
+  for (const Run& run : results.runs) {
+    if (!run.log || run.log->fingerprint.subset.empty()) continue;
+    const auto [at, fresh] = first.emplace(std::pair(run.condition, run.seed), &run);
+    if (fresh) continue;
+    const auto& a = at->second->log->fingerprint;
+    const auto& b = run.log->fingerprint;
+    for (const auto& [what, same] : {std::pair("another subset", a.subset == b.subset),
+                                     std::pair("other initial weights", a.init == b.init)}) {
+      if (!same) {
+        warnings.push_back(
+            fmt::format("{}: {} than {} of the same seed {}; their difference is not only the strategy's.",
+                        run.source, what, at->second->source, run.seed));
+      }
+    }
+  }
+}
+
+void note_missing(const Results& results, std::vector<std::string>& warnings) {
+  for (const std::string& condition : results.conditions) {
+    for (const std::string& series : results.series) {
+      std::vector<std::string> missing;
+      for (std::int64_t seed : results.seeds) {
+        if (!results.find(series, condition, seed)) missing.push_back(std::to_string(seed));
+      }
+      if (missing.empty()) continue;
+      if (missing.size() == results.seeds.size()) {
+        warnings.push_back(
+            fmt::format("{} at {}: no run.", series_title(series), condition_title(condition)));
+      } else {
+        warnings.push_back(fmt::format("{} at {}: seed{} {} missing.", series_title(series),
+                                       condition_title(condition), missing.size() > 1 ? "s" : "",
+                                       base::join(missing, ", ")));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view metric_name(Metric metric) {
+  return std::array<std::string_view, 4>{"overall", "head", "medium",
+                                         "tail"}[static_cast<std::size_t>(metric)];
+}
+
+std::string_view metric_title(Metric metric) {
+  return std::array<std::string_view, 4>{"Overall", "Head", "Medium",
+                                         "Tail"}[static_cast<std::size_t>(metric)];
+}
+
+double accuracy(const Run& run, Metric metric, At at) {
+  if (at == At::kLast && !run.last) return std::nan("");
+  return (at == At::kBest ? run.best : *run.last)[static_cast<std::size_t>(metric)];
+}
+
+std::string series_title(std::string_view series) {
+  const std::size_t end = std::min(series.find_first_of(" :("), series.size());
+  std::string title;
+  bool start = true;
+  for (char c : series.substr(0, end)) {
+    title += c == '_' ? '-' : start ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    start = c == '_';
+  }
+  return title + std::string(series.substr(end));
+}
+
+std::string condition_title(std::string_view condition) {
+  const std::size_t comma = condition.rfind(", ");
+  if (comma == std::string_view::npos) return "ρ = " + std::string(condition);
+  return std::string(condition.substr(0, comma + 2)) + "ρ = " + std::string(condition.substr(comma + 2));
+}
+
+const Run* Results::find(std::string_view series_name, std::string_view condition, std::int64_t seed) const {
+  for (const Run& run : runs) {
+    if (run.seed == seed && run.series == series_name && run.condition == condition) return &run;
+  }
+  return nullptr;
+}
+
+const Run* Results::example(std::string_view condition) const {
+  for (const Run& run : runs) {
+    if (run.log && run.condition == condition) return &run;
+  }
+  return nullptr;
+}
+
+std::vector<double> Results::values(std::string_view series_name, std::string_view condition, Metric metric,
+                                    At at) const {
+  std::vector<double> all;
+  for (std::int64_t seed : seeds) {
+    const Run* run = find(series_name, condition, seed);
+    if (run && std::isfinite(accuracy(*run, metric, at))) all.push_back(accuracy(*run, metric, at));
+  }
+  return all;
+}
+
+bool Results::has_logs() const {
+  return std::any_of(runs.begin(), runs.end(), [](const Run& run) { return run.log != nullptr; });
+}
+
+int Results::epochs() const {
+  int most = 0;
+  for (const Run& run : runs) most = std::max(most, run.log ? run.log->epochs() : 0);
+  return most;
+}
+
+std::vector<Run> read_csv(std::string_view content, const std::string& source,
+                          std::vector<std::string>& warnings) {
+  std::vector<Run> runs;
+  bool header = true;
+  int number = 0;
+  for (const std::string& raw : base::split(content, '\n')) {
+    ++number;
+    const std::string_view line = base::trim(raw);
+    if (line.empty() || line[0] == '#') continue;
+    if (header) {
+      if (line != "rho,strategy,seed,overall,head,medium,tail") {
+        base::fail("{}: line {} is not the header `rho,strategy,seed,overall,head,medium,tail`", source,
+                   number);
+      }
+      header = false;
+      continue;
+    }
+    const std::vector<std::string> cells = base::split(line, ',');
+    const auto wrong = [&](std::string_view why) {
+      warnings.push_back(fmt::format("{}: line {}: {}; left out.", source, number, why));
+    };
+    if (cells.size() != 7) {
+      wrong(fmt::format("{} columns instead of 7", cells.size()));
+      continue;
+    }
+    const auto rho = base::parse_real(base::trim(cells[0]));
+    const auto seed = base::parse_integer(base::trim(cells[2]));
+    Run run{.source = fmt::format("{}:{}", source, number), .strategy = std::string(base::trim(cells[1]))};
+    bool good = rho && *rho >= 1 && seed && !run.strategy.empty();
+    for (std::size_t i = 0; good && i < 4; ++i) {
+      const std::string_view cell = base::trim(cells[i + 3]);
+      const auto value = cell.empty() && i > 0 ? std::optional(std::nan("")) : base::parse_real(cell);
+      good = value && !(*value < 0 || *value > 100);
+      if (good) run.best[i] = *value;
+    }
+    if (!good) {
+      wrong("not a ratio, a strategy, a seed and accuracies from 0 to 100");
+      continue;
+    }
+    run.rho = *rho;
+    run.seed = *seed;
+    runs.push_back(std::move(run));
+  }
+  if (header) base::fail("{}: is empty", source);
+  return runs;
+}
+
+Results detail::arrange(std::vector<Run> runs, std::vector<std::string> warnings,
+                        const ReadOptions& options) {
+  drop_odd_epochs(runs, options, warnings);
+  std::set<std::string> keys = varying(runs);
+  if (options.epochs == 0) keys.insert("epochs");
+  for (Run& run : runs) name_run(run, keys);
+  if (engines_collide(runs)) {
+    keys.insert("engine");
+    for (Run& run : runs) name_run(run, keys);
+  }
+  drop_duplicates(runs, warnings);
+
+  Results results;
+  std::set<std::string> series;
+  std::set<std::pair<double, std::string>> conditions;
+  std::set<std::int64_t> seeds;
+  for (const Run& run : runs) {
+    series.insert(run.series);
+    conditions.emplace(run.rho, run.condition);
+    seeds.insert(run.seed);
+  }
+  results.series.assign(series.begin(), series.end());
+  std::stable_sort(results.series.begin(), results.series.end(),
+                   [](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  for (const auto& [rho, condition] : conditions) results.conditions.push_back(condition);
+  results.seeds.assign(seeds.begin(), seeds.end());
+  results.runs = std::move(runs);
+  check_pairs(results, warnings);
+  note_missing(results, warnings);
+  results.warnings = std::move(warnings);
+  return results;
+}
+
+Results read_results(std::span<const fs::path> paths, const ReadOptions& options) {
+  std::vector<Run> runs;
+  std::vector<std::string> warnings;
+  const auto add_log = [&](const fs::path& path) {
+    try {
+      runs.push_back(run_of(path));
+    } catch (const base::Error& error) {
+      const std::string why = error.what();
+      const bool named = why.find(path.string()) != std::string::npos;
+      warnings.push_back((named ? why : path.string() + ": " + why) + "; left out.");
+    }
+  };
+  for (const fs::path& path : paths) {
+    if (fs::is_directory(path)) {
+      for (const fs::path& log : logs_in(path, warnings)) add_log(log);
+    } else if (path.extension() == ".csv") {
+      for (Run& run : read_csv(base::read_text(path), path.string(), warnings))
+        runs.push_back(std::move(run));
+    } else {
+      add_log(path);
+    }
+  }
+  if (runs.empty()) {
+    std::string why;
+    for (const std::string& warning : warnings) why += "\n  " + warning;
+    base::fail("no run to report in {}; give a study folder, a folder of logs, logs or a CSV of results{}",
+               paths.empty() ? "nothing" : paths[0].string(), why);
+  }
+  return detail::arrange(std::move(runs), std::move(warnings), options);
+}
+
+}  // namespace longtail::report

@@ -1,0 +1,89 @@
+// What a report is made of: the results of runs, from our logs, the paper's logs or a CSV, sorted into a grid
+// of series (the strategy plus whatever else varies) x conditions (rho plus whatever else varies about the
+// data) x seeds. A file that cannot be used is named in a warning and left out; the rest is reported.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "longtail/report/stats.h"
+#include "longtail/train/run_log.h"
+
+namespace longtail::report {
+
+enum class Metric { kOverall = 0, kHead = 1, kMedium = 2, kTail = 3 };
+inline constexpr std::array<Metric, 4> kMetrics = {Metric::kOverall, Metric::kHead, Metric::kMedium,
+                                                   Metric::kTail};
+std::string_view metric_name(Metric metric);   // "overall"
+std::string_view metric_title(Metric metric);  // "Overall"
+
+// Accuracies in percent; NaN for a group without classes.
+using Accuracies = std::array<double, 4>;
+
+enum class At { kBest, kLast };  // the epoch with the best accuracy (the paper's protocol), or the last one
+
+struct Run {
+  std::string source{};    // the file it came from
+  std::string strategy{};  // as in the log
+  double rho = 0;
+  std::int64_t seed = 0;
+  Accuracies best{};
+  std::optional<Accuracies> last{};             // a CSV has only one result a run
+  std::map<std::string, std::string> config{};  // empty from a CSV
+  std::shared_ptr<const train::RunLog> log{};   // null from a CSV
+
+  std::string series{};     // "progressive", "progressive (lr=0.05)"
+  std::string condition{};  // "100", or "cifar100, 100" where the data varies too
+};
+
+struct ReadOptions {
+  // Runs are compared only at the same number of epochs: the most common one, or this one. 0: each is its own
+  // series.
+  std::optional<int> epochs;
+};
+
+class Results {
+ public:
+  std::vector<Run> runs;
+  std::vector<std::string> series;      // in the paper's order, then by name
+  std::vector<std::string> conditions;  // ascending rho
+  std::vector<std::int64_t> seeds;      // ascending
+  std::vector<std::string> warnings;
+
+  const Run* find(std::string_view series, std::string_view condition, std::int64_t seed) const;
+  // Any run of the condition that has a log; null if all came from a CSV.
+  const Run* example(std::string_view condition) const;
+  // The values over seeds, seeds without a value left out.
+  std::vector<double> values(std::string_view series, std::string_view condition, Metric metric, At at) const;
+  bool has_logs() const;
+  int epochs() const;  // of the runs reported; 0 without logs
+};
+
+// Folders (a study with runs/*/log.json, or a folder of *.json), single logs and CSV files. An Error only if
+// nothing at all can be read.
+Results read_results(std::span<const std::filesystem::path> paths, const ReadOptions& options = {});
+
+// The CSV `rho,strategy,seed,overall,head,medium,tail`; an empty cell is an empty group. Lines that are wrong
+// are named in `warnings`.
+std::vector<Run> read_csv(std::string_view text, const std::string& source,
+                          std::vector<std::string>& warnings);
+
+// "class_balanced" -> "Class-Balanced", "progressive (lr=0.05)" -> "Progressive (lr=0.05)".
+std::string series_title(std::string_view series);
+std::string condition_title(std::string_view condition);  // "ρ = 100"
+double accuracy(const Run& run, Metric metric, At at);
+
+namespace detail {
+// Names series and conditions, drops duplicates and odd epochs, sorts: everything after reading.
+Results arrange(std::vector<Run> runs, std::vector<std::string> warnings, const ReadOptions& options);
+}  // namespace detail
+
+}  // namespace longtail::report

@@ -1,0 +1,212 @@
+#include "longtail/report/results.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "longtail/base/error.h"
+#include "longtail/report/report.h"
+#include "longtail/report/summary.h"
+#include "longtail/report/test_logs.h"
+
+namespace longtail::report {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+Results read(const std::filesystem::path& path, const ReadOptions& options = {}) {
+  return read_results(std::vector{path}, options);
+}
+
+TEST(ResultsTest, AFolderOfLogsBecomesAGridInThePapersOrder) {
+  const test::Folder folder("grid");
+  test::write_grid(folder, {10, 100}, {456, 42, 123}, 10);
+  const Results results = read(folder.path());
+  EXPECT_THAT(results.series, ElementsAre("uniform", "class_balanced", "square_root", "progressive"));
+  EXPECT_THAT(results.conditions, ElementsAre("10", "100"));
+  EXPECT_THAT(results.seeds, ElementsAre(42, 123, 456));
+  EXPECT_EQ(results.runs.size(), 24u);
+  EXPECT_THAT(results.warnings, ElementsAre());
+}
+
+TEST(ResultsTest, AnEmptyGroupIsNeverANumber) {
+  const test::Folder folder("empty_group");
+  test::write_grid(folder, {10}, {1, 2, 3}, 10);
+  const Results results = read(folder.path());
+  EXPECT_TRUE(results.values("uniform", "10", Metric::kTail, At::kBest).empty());
+  EXPECT_EQ(results.values("uniform", "10", Metric::kMedium, At::kBest).size(), 3u);
+  EXPECT_EQ(find_comparison(summarise(results, {}), "progressive", "10", Metric::kTail), nullptr);
+}
+
+TEST(ResultsTest, WhatCannotBeUsedIsNamedAndTheRestIsReported) {
+  const test::Folder folder("damaged");
+  test::write_grid(folder, {100}, {1, 2, 3}, 10);
+  base::write_atomically(folder.path() / "broken.json", "{\"strategy\": ");
+  base::write_atomically(folder.path() / "other.json", "{\"answer\": 42}");
+  nlohmann::json future = nlohmann::json::parse(base::read_text(folder.path() / "uniform_100_1.json"));
+  future["schema"] = 99;
+  base::write_atomically(folder.path() / "future.json", future.dump());
+  folder.add("short", test::make_log({"uniform", 100, 4, 7}));
+  folder.add("uniform_again", test::make_log({"uniform", 100, 2, 10}));
+  train::RunLog stopped = test::make_log({"uniform", 100, 5, 10});
+  stopped.finished = false;
+  folder.add("stopped", stopped);
+
+  const Results results = read(folder.path());
+  EXPECT_EQ(results.runs.size(), 12u);
+  EXPECT_THAT(results.warnings, Contains(HasSubstr("broken.json")));
+  EXPECT_THAT(results.warnings, Contains(HasSubstr("other.json")));
+  EXPECT_THAT(results.warnings, Contains(testing::AllOf(HasSubstr("future.json"), HasSubstr("schema 99"))));
+  EXPECT_THAT(results.warnings, Contains(testing::AllOf(HasSubstr("short.json"), HasSubstr("7 epochs"))));
+  EXPECT_THAT(results.warnings,
+              Contains(testing::AllOf(HasSubstr("uniform_again.json"), HasSubstr("the same run as"))));
+  EXPECT_THAT(results.warnings,
+              Contains(testing::AllOf(HasSubstr("stopped.json"), HasSubstr("not finished"))));
+  EXPECT_EQ(results.warnings.size(), 6u);
+}
+
+TEST(ResultsTest, PairsAreFormedOnlyWhereBothSidesExist) {
+  const test::Folder folder("missing");
+  test::write_grid(folder, {50, 100}, {1, 2, 3, 4}, 10);
+  std::filesystem::remove(folder.path() / "uniform_100_2.json");
+  std::filesystem::remove(folder.path() / "progressive_100_3.json");
+  const Results results = read(folder.path());
+  EXPECT_THAT(results.warnings, Contains("Uniform at ρ = 100: seed 2 missing."));
+  EXPECT_THAT(results.warnings, Contains("Progressive at ρ = 100: seed 3 missing."));
+  const Summary summary = summarise(results, {});
+  EXPECT_THAT(find_comparison(summary, "progressive", "100", Metric::kTail)->seeds, ElementsAre(1, 4));
+  EXPECT_THAT(find_comparison(summary, "progressive", "50", Metric::kTail)->seeds, ElementsAre(1, 2, 3, 4));
+}
+
+TEST(ResultsTest, AnyParameterThatVariesMakesAnotherSeries) {
+  const test::Folder folder("varies");
+  for (std::int64_t seed : {1, 2}) {
+    for (const char* rate : {"0.1", "0.05"}) {
+      train::RunLog log = test::make_log({"progressive:gamma=2", 100, seed, 10});
+      log.config["lr"] = rate;
+      folder.add(std::string(rate) + "_" + std::to_string(seed), log);
+    }
+  }
+  const Results results = read(folder.path());
+  EXPECT_THAT(results.series, ElementsAre("progressive:gamma=2 (lr=0.05)", "progressive:gamma=2 (lr=0.1)"));
+  EXPECT_THAT(results.warnings, ElementsAre());
+  EXPECT_EQ(series_title(results.series[0]), "Progressive:gamma=2 (lr=0.05)");
+}
+
+TEST(ResultsTest, AnotherDataSetIsAnotherConditionAndTwoEnginesOfOneRunAreTwoSeries) {
+  const test::Folder folder("axes");
+  train::RunLog log = test::make_log({"uniform", 100, 1, 10});
+  folder.add("a", log);
+  log.fingerprint.engine = "amx";
+  folder.add("b", log);
+  log.dataset = log.config["dataset"] = "fashion";
+  folder.add("c", log);
+  const Results results = read(folder.path());
+  EXPECT_THAT(results.series, ElementsAre("uniform (engine=amx)", "uniform (engine=onednn)"));
+  EXPECT_THAT(results.conditions, ElementsAre("cifar100, 100", "fashion, 100"));
+  EXPECT_EQ(condition_title(results.conditions[0]), "cifar100, ρ = 100");
+}
+
+TEST(ResultsTest, OddEpochsCanBeAskedForOrReportedApart) {
+  const test::Folder folder("epochs");
+  folder.add("a", test::make_log({"uniform", 100, 1, 10}));
+  folder.add("b", test::make_log({"uniform", 100, 2, 10}));
+  folder.add("c", test::make_log({"uniform", 100, 3, 20}));
+  EXPECT_EQ(read(folder.path()).epochs(), 10);
+  EXPECT_EQ(read(folder.path(), {.epochs = 20}).runs.size(), 1u);
+  EXPECT_THAT(read(folder.path(), {.epochs = 0}).series,
+              ElementsAre("uniform (epochs=10)", "uniform (epochs=20)"));
+}
+
+TEST(ResultsTest, OtherImagesUnderTheSameSeedAreWarnedOf) {
+  const test::Folder folder("fingerprints");
+  folder.add("a", test::make_log({"uniform", 100, 1, 10}));
+  train::RunLog log = test::make_log({"progressive", 100, 1, 10});
+  log.fingerprint.subset = "something else";
+  folder.add("b", log);
+  EXPECT_THAT(read(folder.path()).warnings, ElementsAre(HasSubstr("another subset")));
+}
+
+TEST(ResultsTest, AStudyFolderIsReadThroughItsRuns) {
+  const test::Folder folder("study_folder");
+  for (const char* name : {"uniform-1", "uniform-2"})
+    std::filesystem::create_directories(folder.path() / "runs" / name);
+  folder.add("runs/uniform-1/log", test::make_log({"uniform", 100, 1, 10}));
+  const Results results = read(folder.path());
+  EXPECT_EQ(results.runs.size(), 1u);
+  EXPECT_THAT(results.warnings, ElementsAre(HasSubstr("uniform-2: has no log yet")));
+}
+
+TEST(ResultsTest, AWrongLineOfACsvIsNamedAndTheResultsReadBackTheSame) {
+  std::vector<std::string> warnings;
+  const auto runs = read_csv(
+      "rho,strategy,seed,overall,head,medium,tail\n100,uniform,1,40,60,40,\n100,uniform,2,x,1,1,1\n100,"
+      "uniform\n",
+      "a.csv", warnings);
+  ASSERT_EQ(runs.size(), 1u);
+  EXPECT_TRUE(std::isnan(runs[0].best[3]));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("line 3"), HasSubstr("line 4")));
+  EXPECT_THROW(read_csv("a,b\n", "b.csv", warnings), base::Error);
+
+  const std::string again = results_csv(detail::arrange(runs, {}, {}), At::kBest);
+  EXPECT_EQ(again, "rho,strategy,seed,overall,head,medium,tail\n100,uniform,1,40,60,40,\n");
+}
+
+TEST(ResultsTest, NothingToReportIsAnError) {
+  const test::Folder folder("nothing");
+  EXPECT_THROW(read(folder.path()), base::Error);
+}
+
+TEST(SummaryTest, WithThreeSeedsThereIsNoPValueAndTheReportSaysWhy) {
+  const test::Folder folder("three_seeds");
+  test::write_grid(folder, {100}, {1, 2, 3}, 10);
+  const Summary summary = summarise(read(folder.path()), {});
+  for (const Comparison& c : summary.comparisons) EXPECT_FALSE(c.p || c.holm_p || c.interval);
+  EXPECT_THAT(summary.remarks, Contains(HasSubstr("No p-value is shown below 6 seeds")));
+  for (const Finding& finding : summary.findings) EXPECT_THAT(finding.sentence, Not(HasSubstr("p =")));
+}
+
+TEST(SummaryTest, WithSixSeedsAKnownEffectGetsItsPValueIntervalAndCorrection) {
+  const test::Folder folder("six_seeds");
+  test::write_grid(folder, {100}, {1, 2, 3, 4, 5, 6}, 10);
+  const Summary summary = summarise(read(folder.path()), {});
+  const Comparison* tail = find_comparison(summary, "progressive", "100", Metric::kTail);
+  ASSERT_TRUE(tail->p && tail->holm_p && tail->interval);
+  EXPECT_NEAR(tail->mean, 4, 0.3);       // the effect that was put in
+  EXPECT_DOUBLE_EQ(*tail->p, 2.0 / 64);  // the smallest that six pairs can give
+  EXPECT_GT(tail->interval->low, 3.5);
+  EXPECT_LT(tail->interval->high, 4.5);
+  EXPECT_GT(*tail->holm_p, 0.05);  // twelve comparisons were made
+  EXPECT_FALSE(tail->established());
+  EXPECT_EQ(summary.comparisons.size(), 12u);
+}
+
+TEST(SummaryTest, WithTwelveSeedsAKnownEffectSurvivesTheCorrection) {
+  const test::Folder folder("twelve_seeds");
+  std::vector<std::int64_t> seeds(12);
+  for (std::size_t i = 0; i < seeds.size(); ++i) seeds[i] = static_cast<std::int64_t>(i) + 1;
+  test::write_grid(folder, {100}, seeds, 5, 30);
+  const Summary summary = summarise(read(folder.path()), {});
+  EXPECT_TRUE(find_comparison(summary, "progressive", "100", Metric::kTail)->established());
+  EXPECT_FALSE(
+      find_comparison(summary, "progressive", "100", Metric::kHead)->established());  // none was put in
+}
+
+TEST(SummaryTest, AnUnknownBaselineIsRefusedWithASuggestion) {
+  const test::Folder folder("baseline");
+  test::write_grid(folder, {100}, {1}, 5);
+  try {
+    summarise(read(folder.path()), {.baseline = "progresive"});
+    FAIL() << "took it";
+  } catch (const base::UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("did you mean `progressive`?"));
+  }
+}
+
+}  // namespace
+}  // namespace longtail::report

@@ -1,0 +1,203 @@
+#include "longtail/report/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "longtail/base/error.h"
+#include "longtail/base/text.h"
+#include "longtail/report/table.h"
+
+namespace longtail::report {
+namespace {
+
+std::string pick_baseline(const Results& results, const std::string& wanted) {
+  const auto has = [&](const std::string& name) {
+    return std::find(results.series.begin(), results.series.end(), name) != results.series.end();
+  };
+  if (wanted.empty()) return has("uniform") ? "uniform" : results.series.front();
+  if (has(wanted)) return wanted;
+  base::fail<base::UsageError>("there is no series `{}` to compare with{}; there are: {}", wanted,
+                               base::did_you_mean(wanted, results.series), base::join(results.series, ", "));
+}
+
+Comparison compare(const Results& results, const std::string& baseline, const std::string& series,
+                   const std::string& condition, Metric metric, At at) {
+  Comparison result{.series = series, .condition = condition, .metric = metric};
+  for (std::int64_t seed : results.seeds) {
+    const Run* ours = results.find(series, condition, seed);
+    const Run* theirs = results.find(baseline, condition, seed);
+    if (!ours || !theirs) continue;
+    const double difference = accuracy(*ours, metric, at) - accuracy(*theirs, metric, at);
+    if (!std::isfinite(difference)) continue;
+    result.seeds.push_back(seed);
+    result.differences.push_back(difference);
+  }
+  result.mean = mean(result.differences);
+  result.agreement = sign_agreement(result.differences);
+  if (result.pairs() >= kSeedsForTests) {
+    result.p = sign_flip_p(result.differences);
+    result.interval = bootstrap_interval(result.differences);
+  }
+  return result;
+}
+
+void correct(std::vector<Comparison>& comparisons) {
+  std::vector<double> p_values;
+  for (const Comparison& comparison : comparisons) {
+    if (comparison.p) p_values.push_back(*comparison.p);
+  }
+  const std::vector<double> corrected = holm(p_values);
+  std::size_t next = 0;
+  for (Comparison& comparison : comparisons) {
+    if (comparison.p) comparison.holm_p = corrected[next++];
+  }
+}
+
+std::string p_text(double p) { return p < 0.0005 ? "p < 0.001" : fmt::format("p = {:.3f}", p); }
+
+Finding finding_of(const Comparison& c, const std::string& baseline) {
+  Finding finding{
+      .established = c.established(), .condition = c.condition, .metric = c.metric, .series = c.series};
+  const auto above =
+      std::count_if(c.differences.begin(), c.differences.end(), [](double d) { return d > 0; });
+  const auto below =
+      std::count_if(c.differences.begin(), c.differences.end(), [](double d) { return d < 0; });
+  const bool up = above == below ? c.mean >= 0 : above > below;
+  const std::string where =
+      fmt::format("{} accuracy at {}", metric_title(c.metric), condition_title(c.condition));
+  const std::string who = series_title(c.series), whom = series_title(baseline);
+  const std::string seeds = fmt::format("for {} of {} seed{}, {} points on average", c.agreement, c.pairs(),
+                                        c.pairs() == 1 ? "" : "s", fixed(c.mean, 2, true));
+  std::string tests;
+  if (c.p) {
+    tests = fmt::format(" (95% interval {} to {}; {}, {} after Holm's correction)",
+                        fixed(c.interval->low, 2, true), fixed(c.interval->high, 2, true), p_text(*c.p),
+                        p_text(*c.holm_p).substr(2));
+  }
+  if (finding.established) {
+    finding.sentence =
+        fmt::format("{}: {} is {} {} {}{}.", where, who, up ? "above" : "below", whom, seeds, tests);
+  } else {
+    const std::string reason = c.pairs() < 3 && c.unanimous() ? " (too few seeds)" : "";
+    finding.sentence = fmt::format("{}: {} against {} is not established{}: {} {}{}.", where, who, whom,
+                                   reason, up ? "above" : "below", seeds, tests);
+  }
+  return finding;
+}
+
+std::string lead_of(const Results& results, const std::string& condition, const SummaryOptions& options) {
+  std::vector<std::string> parts;
+  std::string first;
+  for (Metric metric : {Metric::kOverall, Metric::kTail}) {
+    const std::string* best = nullptr;
+    Average top{.mean = -1};
+    for (const std::string& series : results.series) {
+      const Average candidate = average(results, series, condition, metric, options);
+      if (candidate.seeds > 0 && candidate.mean > top.mean) {
+        top = candidate;
+        best = &series;
+      }
+    }
+    if (!best) continue;
+    const std::string value = fixed(top.mean, 1) + (top.seeds > 1 ? " ± " + fixed(top.deviation, 1) : "");
+    if (first.empty()) {
+      parts.push_back(
+          fmt::format("{} has the highest mean overall accuracy ({})", series_title(*best), value));
+      first = *best;
+    } else {
+      parts.push_back(fmt::format("{}the highest mean {} accuracy ({})",
+                                  *best == first ? "" : series_title(*best) + " ", metric_name(metric),
+                                  value));
+    }
+  }
+  return fmt::format("At {}, {}.", condition_title(condition), base::join(parts, " and "));
+}
+
+void add_remarks(const Results& results, Summary& summary) {
+  int most = 0, least = 1 << 30;
+  for (const Comparison& c : summary.comparisons) {
+    most = std::max(most, c.pairs());
+    least = std::min(least, c.pairs());
+  }
+  if (most > 0 && least < kSeedsForTests) {
+    summary.remarks.push_back(fmt::format(
+        "No p-value is shown below {} seeds: the smallest that a sign-flip test on {} pairs can give is {}, "
+        "whatever the "
+        "data. A difference counts as established there only if every seed agrees, of at least three.",
+        kSeedsForTests, least, fixed(2 / std::exp2(least), 2)));
+  }
+  if (most >= kSeedsForTests) {
+    const auto tested = std::count_if(summary.comparisons.begin(), summary.comparisons.end(),
+                                      [](const Comparison& c) { return c.p.has_value(); });
+    summary.remarks.push_back(fmt::format(
+        "p-values: two-sided sign-flip permutation test on the paired differences; corrected by Holm over "
+        "the {} "
+        "comparisons made; established means a corrected p below 0.05. Intervals: 95% percentile bootstrap.",
+        tested));
+  }
+  std::vector<double> gaps;
+  for (const std::string& condition : results.conditions) {
+    for (const std::string& series : results.series) {
+      const auto best = results.values(series, condition, Metric::kOverall, At::kBest);
+      const auto last = results.values(series, condition, Metric::kOverall, At::kLast);
+      if (!best.empty() && best.size() == last.size()) gaps.push_back(mean(best) - mean(last));
+    }
+  }
+  if (!gaps.empty() && summary.options.at == At::kBest) {
+    const auto [low, high] = std::minmax_element(gaps.begin(), gaps.end());
+    summary.remarks.push_back(
+        fmt::format("Results are those of the best epoch. Choosing it adds {} points of overall accuracy on "
+                    "average over the last "
+                    "epoch ({} to {} by cell).",
+                    fixed(mean(gaps), 2), fixed(*low, 2), fixed(*high, 2)));
+  }
+}
+
+}  // namespace
+
+bool Comparison::established() const {
+  if (holm_p) return *holm_p < 0.05;
+  return pairs() >= 3 && unanimous();
+}
+
+Average average(const Results& results, const std::string& series, const std::string& condition,
+                Metric metric, const SummaryOptions& options) {
+  const std::vector<double> values = results.values(series, condition, metric, options.at);
+  return {mean(values), deviation(values, options.deviation), static_cast<int>(values.size())};
+}
+
+Summary summarise(const Results& results, const SummaryOptions& options) {
+  Summary summary;
+  summary.options = options;
+  summary.baseline = pick_baseline(results, options.baseline);
+  for (const std::string& condition : results.conditions) {
+    for (const std::string& series : results.series) {
+      if (series == summary.baseline) continue;
+      for (Metric metric : kMetrics) {
+        Comparison c = compare(results, summary.baseline, series, condition, metric, options.at);
+        if (c.pairs() > 0) summary.comparisons.push_back(std::move(c));
+      }
+    }
+  }
+  correct(summary.comparisons);
+  for (const Comparison& c : summary.comparisons) summary.findings.push_back(finding_of(c, summary.baseline));
+  if (results.series.size() > 1) {
+    for (auto condition = results.conditions.rbegin(); condition != results.conditions.rend(); ++condition) {
+      summary.leads.push_back(lead_of(results, *condition, options));
+    }
+  }
+  add_remarks(results, summary);
+  return summary;
+}
+
+const Comparison* find_comparison(const Summary& summary, const std::string& series,
+                                  const std::string& condition, Metric metric) {
+  for (const Comparison& c : summary.comparisons) {
+    if (c.series == series && c.condition == condition && c.metric == metric) return &c;
+  }
+  return nullptr;
+}
+
+}  // namespace longtail::report

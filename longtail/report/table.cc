@@ -1,0 +1,325 @@
+#include "longtail/report/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace longtail::report {
+namespace {
+
+std::string latex(const Cell& cell) {
+  if (cell.kind == Cell::Kind::kText) {
+    const std::string words = latex_escape(cell.text);
+    return cell.bold && !words.empty() ? "\\textbf{" + words + "}" : words;
+  }
+  if (!std::isfinite(cell.value)) return "n/a";
+  std::string words = fixed(cell.value, cell.decimals, cell.sign);
+  if (std::isfinite(cell.spread)) words += " \\pm " + fixed(cell.spread, cell.decimals);
+  return cell.bold ? "$\\mathbf{" + words + "}$" : "$" + words + "$";
+}
+
+// True where row `r` starts a new group: a grouping column differs from the row above.
+bool starts_group(const Table& table, std::size_t r) {
+  if (r == 0) return false;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    if (table.columns[c].grouping && printed(table.rows[r][c]) != printed(table.rows[r - 1][c])) return true;
+  }
+  return false;
+}
+
+// A grouping cell that repeats the one above is left blank, as long as every grouping column before it
+// repeats too.
+bool repeats(const Table& table, std::size_t r, std::size_t column) {
+  if (r == 0 || !table.columns[column].grouping) return false;
+  for (std::size_t c = 0; c <= column; ++c) {
+    if (table.columns[c].grouping && printed(table.rows[r][c]) != printed(table.rows[r - 1][c])) return false;
+  }
+  return true;
+}
+
+std::string padded(const std::string& words, int width, bool left) {
+  const std::string space(static_cast<std::size_t>(std::max(0, width - display_width(words))), ' ');
+  return left ? words + space : space + words;
+}
+
+bool has_spread(const Table& table, std::size_t column) {
+  return std::any_of(table.rows.begin(), table.rows.end(),
+                     [&](const auto& row) { return std::isfinite(row[column].spread); });
+}
+
+std::string replace_all(std::string words, std::string_view what, std::string_view with) {
+  for (std::size_t at = 0; (at = words.find(what, at)) != std::string::npos; at += with.size()) {
+    words.replace(at, what.size(), with);
+  }
+  return words;
+}
+
+std::string csv_number(double value) { return std::isfinite(value) ? fixed(value, 4) : ""; }
+
+}  // namespace
+
+std::string printed(const Cell& cell) {
+  if (cell.kind == Cell::Kind::kText) return cell.text;
+  std::string words = fixed(cell.value, cell.decimals, cell.sign);
+  if (std::isfinite(cell.value) && std::isfinite(cell.spread))
+    words += " ± " + fixed(cell.spread, cell.decimals);
+  return words;
+}
+
+Cell text(std::string words) {
+  Cell cell;
+  cell.text = std::move(words);
+  return cell;
+}
+
+Cell number(double value, int decimals) { return number(value, kMissing, decimals); }
+
+Cell number(double value, double spread, int decimals) {
+  Cell cell;
+  cell.kind = Cell::Kind::kNumber;
+  cell.value = value;
+  cell.spread = spread;
+  cell.decimals = decimals;
+  return cell;
+}
+
+Cell difference(double value, int decimals) {
+  Cell cell = number(value, decimals);
+  cell.sign = true;
+  return cell;
+}
+
+Cell bold(Cell cell) {
+  cell.bold = true;
+  return cell;
+}
+
+std::string fixed(double value, int decimals, bool sign) {
+  if (!std::isfinite(value)) return "n/a";
+  std::string words = fmt::format("{:.{}f}", value, decimals);
+  if (words[0] == '-' && words.find_first_of("123456789") == std::string::npos) words.erase(0, 1);
+  if (sign && words[0] != '-') words.insert(0, "+");
+  return words;
+}
+
+int display_width(std::string_view words) {
+  return static_cast<int>(std::count_if(
+      words.begin(), words.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::string html_escape(std::string_view words) {
+  std::string out;
+  for (char c : words) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string csv_escape(std::string_view words) {
+  if (words.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(words);
+  return '"' + replace_all(std::string(words), "\"", "\"\"") + '"';
+}
+
+std::string latex_escape(std::string_view words) {
+  std::string out;
+  for (char c : words) {
+    if (c == '\\') {
+      out += "\\textbackslash{}";
+    } else if (c == '~' || c == '^') {
+      out += fmt::format("\\{}{{}}", c);
+    } else if (c == '<' || c == '>') {
+      out += fmt::format("${}$", c);
+    } else if (std::string_view("&%$#_{}").find(c) != std::string_view::npos) {
+      out += fmt::format("\\{}", c);
+    } else {
+      out += c;
+    }
+  }
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kSymbols = {{
+      {"ρ", "$\\rho$"},
+      {"λ", "$\\lambda$"},
+      {"±", "$\\pm$"},
+      {"≤", "$\\leq$"},
+      {"→", "$\\to$"},
+      {"²", "$^2$"},
+      {"−", "$-$"},
+      {"×", "$\\times$"},
+      {"–", "--"},
+      {"γ", "$\\gamma$"},
+  }};
+  for (const auto& [symbol, macro] : kSymbols) out = replace_all(std::move(out), symbol, macro);
+  return out;
+}
+
+std::string to_markdown(const Table& table) {
+  std::vector<int> widths;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    int width = std::max(4, display_width(table.columns[c].title));
+    for (const auto& row : table.rows)
+      width = std::max(width, display_width(printed(row[c])) + (row[c].bold ? 4 : 0));
+    widths.push_back(width);
+  }
+  std::string out = "**" + table.caption + "**\n\n|";
+  for (std::size_t c = 0; c < widths.size(); ++c) {
+    out += " " + padded(table.columns[c].title, widths[c], table.columns[c].left) + " |";
+  }
+  out += "\n|";
+  for (std::size_t c = 0; c < widths.size(); ++c) {
+    const std::string dashes(static_cast<std::size_t>(widths[c]) + 1, '-');
+    out += table.columns[c].left ? ":" + dashes + "|" : dashes + ":|";
+  }
+  out += '\n';
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    out += '|';
+    for (std::size_t c = 0; c < widths.size(); ++c) {
+      std::string words = repeats(table, r, c) ? "" : replace_all(printed(table.rows[r][c]), "|", "\\|");
+      if (table.rows[r][c].bold && !words.empty()) words = "**" + words + "**";
+      out += " " + padded(words, widths[c], table.columns[c].left) + " |";
+    }
+    out += '\n';
+  }
+  for (const std::string& note : table.notes) out += "\n" + note + "\n";
+  return out;
+}
+
+std::string to_latex(const Table& table) {
+  std::string spec;
+  int width = 0;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    spec += table.columns[c].left ? 'l' : 'c';
+    int widest = display_width(table.columns[c].title);
+    for (const auto& row : table.rows) widest = std::max(widest, display_width(printed(row[c])));
+    width += widest + 3;
+  }
+  const bool wide = width > 90;  // about the text width of an article at ten points
+  std::string out = "\\begin{table}[htbp]\n  \\centering\n  \\caption{" + latex_escape(table.caption) +
+                    "}\n  \\label{tab:" + table.id + "}\n";
+  if (wide) out += "  \\resizebox{\\textwidth}{!}{%\n";
+  out += "  \\begin{tabular}{" + spec + "}\n    \\toprule\n    ";
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    out += (c ? " & " : "") + ("\\textbf{" + latex_escape(table.columns[c].title)) + "}";
+  }
+  out += " \\\\\n    \\midrule\n";
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    if (starts_group(table, r)) out += "    \\midrule\n";
+    out += "    ";
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      out += (c ? " & " : "") + (repeats(table, r, c) ? "" : latex(table.rows[r][c]));
+    }
+    out += " \\\\\n";
+  }
+  out += "    \\bottomrule\n  \\end{tabular}" + std::string(wide ? "%\n  }\n" : "\n");
+  for (const std::string& note : table.notes) {
+    out += "  \\par\\smallskip\\begin{minipage}{0.95\\textwidth}\\footnotesize " + latex_escape(note) +
+           "\\end{minipage}\n";
+  }
+  return out + "\\end{table}\n";
+}
+
+std::string latex_document(const std::vector<Table>& tables) {
+  std::string out =
+      "% Every table of the report; `pdflatex all.tex` in this folder.\n"
+      "\\documentclass{article}\n\\usepackage[utf8]{inputenc}\n"
+      "\\usepackage[margin=2.5cm]{geometry}\n\\usepackage{booktabs}\n\\usepackage{graphicx}\n\\begin{"
+      "document}\n";
+  int count = 0;
+  for (const Table& table : tables) {
+    out += "\\input{" + table.id + ".tex}\n";
+    if (++count % 6 == 0) out += "\\clearpage\n";  // LaTeX keeps only so many floats waiting
+  }
+  return out + "\\end{document}\n";
+}
+
+std::string to_csv(const Table& table) {
+  std::string out;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    if (c) out += ',';
+    out += csv_escape(table.columns[c].title);
+    if (has_spread(table, c)) out += ',' + csv_escape(table.columns[c].title + " std");
+  }
+  out += '\n';
+  for (const auto& row : table.rows) {
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      if (c) out += ',';
+      out += row[c].kind == Cell::Kind::kText ? csv_escape(row[c].text) : csv_number(row[c].value);
+      if (has_spread(table, c)) out += ',' + csv_number(row[c].spread);
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+std::string to_html(const Table& table) {
+  std::string out = fmt::format(
+      "<figure class=\"table\" id=\"table-{}\"><figcaption>{}</figcaption><div class=\"scroll\">"
+      "<table><thead><tr>",
+      html_escape(table.id), html_escape(table.caption));
+  for (const Column& column : table.columns) {
+    out += fmt::format("<th scope=\"col\"{}>{}</th>", column.left ? " class=\"left\"" : "",
+                       html_escape(column.title));
+  }
+  out += "</tr></thead><tbody>";
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    out += starts_group(table, r) ? "<tr class=\"rule\">" : "<tr>";
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      const Cell& cell = table.rows[r][c];
+      std::string words = repeats(table, r, c) ? "" : html_escape(printed(cell));
+      if (cell.bold && !words.empty()) words = "<b>" + words + "</b>";
+      out += fmt::format("<td{}>{}</td>", table.columns[c].left ? " class=\"left\"" : "", words);
+    }
+    out += "</tr>";
+  }
+  out += "</tbody></table></div>";
+  for (const std::string& note : table.notes) out += "<p class=\"note\">" + html_escape(note) + "</p>";
+  return out + "</figure>\n";
+}
+
+std::string to_text(const Table& table) {
+  // A star marks what is bold elsewhere; other numbers get a blank so that digits stay under digits.
+  const auto words_of = [&](std::size_t r, std::size_t c) {
+    const Cell& cell = table.rows[r][c];
+    if (repeats(table, r, c)) return std::string();
+    return printed(cell) + (cell.bold ? "*" : table.columns[c].left ? "" : " ");
+  };
+  std::vector<int> widths;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    int width = display_width(table.columns[c].title) + (table.columns[c].left ? 0 : 1);
+    for (std::size_t r = 0; r < table.rows.size(); ++r)
+      width = std::max(width, display_width(words_of(r, c)));
+    widths.push_back(width);
+  }
+  const auto line = [&](auto&& words) {
+    std::string out;
+    for (std::size_t c = 0; c < widths.size(); ++c)
+      out += "  " + padded(words(c), widths[c], table.columns[c].left);
+    return out.substr(0, out.find_last_not_of(' ') + 1) + "\n";
+  };
+  std::string out = table.caption + "\n";
+  out += line([&](std::size_t c) { return table.columns[c].title + (table.columns[c].left ? "" : " "); });
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    if (starts_group(table, r)) out += '\n';
+    out += line([&](std::size_t c) { return words_of(r, c); });
+  }
+  for (const std::string& note : table.notes) out += "  " + note + "\n";
+  return out;
+}
+
+}  // namespace longtail::report

@@ -1,0 +1,346 @@
+// The tables of accuracies; those of data and training are in tables_setup.cc.
+#include "longtail/report/tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "longtail/base/text.h"
+
+namespace longtail::report {
+namespace {
+
+constexpr std::size_t kSeedColumns = 10;  // more seeds than this and a table shows their number instead
+
+std::string seeds_phrase(const Results& results) {
+  return results.seeds.size() == 1 ? "One seed"
+                                   : fmt::format("Mean ± std over {} seeds", results.seeds.size());
+}
+
+std::string protocol_phrase(const SummaryOptions& options) {
+  return options.at == At::kBest ? "best epoch" : "last epoch";
+}
+
+std::string deviation_note(const SummaryOptions& options) {
+  return options.deviation == Deviation::kPopulation ? ""
+                                                     : "Standard deviations are those of a sample (n − 1).";
+}
+
+void add_note(Table& table, std::string note) {
+  if (!note.empty()) table.notes.push_back(std::move(note));
+}
+
+Cell average_cell(const Average& average, bool with_deviation) {
+  return number(average.mean, with_deviation && average.seeds > 1 ? average.deviation : kMissing, 1);
+}
+
+// The series with the highest mean; empty if there is only one to choose from.
+std::string best_series(const Results& results, const std::string& condition, Metric metric,
+                        const SummaryOptions& options) {
+  std::string best;
+  double top = -1;
+  int candidates = 0;
+  for (const std::string& series : results.series) {
+    const Average candidate = average(results, series, condition, metric, options);
+    if (candidate.seeds == 0) continue;
+    ++candidates;
+    if (candidate.mean > top) {
+      top = candidate.mean;
+      best = series;
+    }
+  }
+  return candidates > 1 ? best : "";
+}
+
+bool any_value(const Results& results, const std::string& condition, Metric metric, At at) {
+  return std::any_of(results.series.begin(), results.series.end(), [&](const auto& series) {
+    return !results.values(series, condition, metric, at).empty();
+  });
+}
+
+std::string slug(std::string_view words) {
+  std::string out;
+  for (char c : words) {
+    if (std::isalnum(static_cast<unsigned char>(c))) {
+      out += c;
+    } else if (!out.empty() && out.back() != '_') {
+      out += '_';
+    }
+  }
+  while (!out.empty() && out.back() == '_') out.pop_back();
+  return out;
+}
+
+double seed_value(const Results& results, const std::string& series, const std::string& condition,
+                  std::int64_t seed, Metric metric, At at) {
+  const Run* run = results.find(series, condition, seed);
+  return run ? accuracy(*run, metric, at) : kMissing;
+}
+
+void add_seed_columns(Table& table, const Results& results) {
+  if (results.seeds.size() > kSeedColumns) {
+    table.columns.push_back({"Seeds"});
+    return;
+  }
+  for (std::int64_t seed : results.seeds) table.columns.push_back({fmt::format("Seed {}", seed)});
+}
+
+}  // namespace
+
+std::string series_slug(std::string_view series) { return slug(series); }
+
+std::string condition_slug(std::string_view condition) {
+  const std::size_t comma = condition.rfind(", ");
+  if (comma == std::string_view::npos) return "rho" + slug(condition);
+  return slug(condition.substr(0, comma)) + "_rho" + slug(condition.substr(comma + 2));
+}
+
+Table overall_table(const Results& results, const SummaryOptions& options) {
+  Table table{.id = "overall",
+              .caption = fmt::format("Overall test accuracy (%) by strategy and imbalance ratio. {}, {}.",
+                                     seeds_phrase(results), protocol_phrase(options))};
+  table.columns.push_back({"Strategy", true});
+  for (const std::string& condition : results.conditions)
+    table.columns.push_back({condition_title(condition)});
+  for (const std::string& series : results.series) {
+    std::vector<Cell> row = {text(series_title(series))};
+    for (const std::string& condition : results.conditions) {
+      Cell cell = average_cell(average(results, series, condition, Metric::kOverall, options), true);
+      cell.bold = best_series(results, condition, Metric::kOverall, options) == series;
+      row.push_back(std::move(cell));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  add_note(table, deviation_note(options));
+  return table;
+}
+
+Table groups_table(const Results& results, const std::string& condition, const SummaryOptions& options,
+                   bool deviations) {
+  Table table{.id = fmt::format("groups{}_{}", deviations ? "_std" : "", condition_slug(condition)),
+              .caption = fmt::format("Per-group test accuracy (%) at {}. {}, {}.", condition_title(condition),
+                                     deviations ? seeds_phrase(results)
+                                                : fmt::format("Mean over {} seeds", results.seeds.size()),
+                                     protocol_phrase(options))};
+  table.columns.push_back({"Strategy", true});
+  for (Metric metric : kMetrics) table.columns.push_back({std::string(metric_title(metric))});
+  for (const std::string& series : results.series) {
+    std::vector<Cell> row = {text(series_title(series))};
+    for (Metric metric : kMetrics) {
+      Cell cell = average_cell(average(results, series, condition, metric, options), deviations);
+      cell.bold = best_series(results, condition, metric, options) == series;
+      row.push_back(std::move(cell));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  for (Metric metric : kMetrics) {
+    if (!any_value(results, condition, metric, options.at)) {
+      add_note(table, fmt::format("n/a: no class is in the {} group at {}.", metric_name(metric),
+                                  condition_title(condition)));
+    }
+  }
+  if (deviations) add_note(table, deviation_note(options));
+  return table;
+}
+
+Table per_seed_table(const Results& results, const SummaryOptions& options) {
+  Table table{
+      .id = "per_seed_overall",
+      .caption = fmt::format("Overall test accuracy (%) of each seed, {}. Bold: the best strategy by mean.",
+                             protocol_phrase(options))};
+  table.columns = {{"ρ", true, true}, {"Strategy", true}};
+  add_seed_columns(table, results);
+  table.columns.push_back({"Mean ± Std"});
+  for (const std::string& condition : results.conditions) {
+    const std::string best = best_series(results, condition, Metric::kOverall, options);
+    for (const std::string& series : results.series) {
+      std::vector<Cell> row = {text(condition), text(series_title(series))};
+      if (results.seeds.size() > kSeedColumns) {
+        row.push_back(number(average(results, series, condition, Metric::kOverall, options).seeds, 0));
+      } else {
+        for (std::int64_t seed : results.seeds) {
+          row.push_back(
+              number(seed_value(results, series, condition, seed, Metric::kOverall, options.at), 2));
+        }
+      }
+      row.push_back(average_cell(average(results, series, condition, Metric::kOverall, options), true));
+      for (std::size_t c = 2; c < row.size(); ++c)
+        row[c].bold = series == best && std::isfinite(row[c].value);
+      table.rows.push_back(std::move(row));
+    }
+  }
+  return table;
+}
+
+Table per_seed_groups_table(const Results& results, const std::string& condition,
+                            const SummaryOptions& options) {
+  Table table{.id = "per_seed_groups_" + condition_slug(condition),
+              .caption = fmt::format("Head, medium and tail accuracy (%) of each seed at {}, {}.",
+                                     condition_title(condition), protocol_phrase(options))};
+  table.columns = {{"Strategy", true, true}, {"Group", true}};
+  add_seed_columns(table, results);
+  table.columns.push_back({"Mean"});
+  table.columns.push_back({"Std"});
+  for (const std::string& series : results.series) {
+    for (Metric metric : {Metric::kHead, Metric::kMedium, Metric::kTail}) {
+      if (!any_value(results, condition, metric, options.at)) continue;
+      const Average over = average(results, series, condition, metric, options);
+      std::vector<Cell> row = {text(series_title(series)), text(std::string(metric_title(metric)))};
+      if (results.seeds.size() > kSeedColumns) {
+        row.push_back(number(over.seeds, 0));
+      } else {
+        for (std::int64_t seed : results.seeds) {
+          row.push_back(number(seed_value(results, series, condition, seed, metric, options.at), 2));
+        }
+      }
+      row.push_back(number(over.mean, 1));
+      row.push_back(number(over.seeds > 1 ? over.deviation : kMissing, 1));
+      table.rows.push_back(std::move(row));
+    }
+  }
+  return table;
+}
+
+std::optional<Table> paired_table(const Results& results, const Summary& summary, const std::string& series) {
+  Table table{
+      .id = "paired_" + series_slug(series),
+      .caption = fmt::format("Paired differences per seed, {} minus {} (percentage points), {}. Positive "
+                             "favours {}.",
+                             series_title(series), series_title(summary.baseline),
+                             protocol_phrase(summary.options), series_title(series))};
+  const bool tests = std::any_of(summary.comparisons.begin(), summary.comparisons.end(),
+                                 [&](const Comparison& c) { return c.series == series && c.p; });
+  table.columns = {{"Metric", true, true}, {"ρ", true}};
+  add_seed_columns(table, results);
+  table.columns.push_back({"Mean"});
+  table.columns.push_back({"Sign agreement"});
+  if (tests) {
+    for (const char* title : {"95% low", "95% high", "p", "p (Holm)"}) table.columns.push_back({title});
+  }
+  for (Metric metric : kMetrics) {
+    for (const std::string& condition : results.conditions) {
+      const Comparison* c = find_comparison(summary, series, condition, metric);
+      if (!c) continue;
+      std::vector<Cell> row = {text(std::string(metric_title(metric))), text(condition)};
+      if (results.seeds.size() > kSeedColumns) {
+        row.push_back(number(c->pairs(), 0));
+      } else {
+        for (std::int64_t seed : results.seeds) {
+          const auto at = std::find(c->seeds.begin(), c->seeds.end(), seed);
+          row.push_back(difference(at == c->seeds.end()
+                                       ? kMissing
+                                       : c->differences[static_cast<std::size_t>(at - c->seeds.begin())],
+                                   2));
+        }
+      }
+      row.push_back(difference(c->mean, 2));
+      row.push_back(text(fmt::format("{}/{}", c->agreement, c->pairs())));
+      row.back().bold = c->unanimous() && c->pairs() > 1;
+      if (tests) {
+        row.push_back(difference(c->interval ? c->interval->low : kMissing, 2));
+        row.push_back(difference(c->interval ? c->interval->high : kMissing, 2));
+        row.push_back(number(c->p.value_or(kMissing), 3));
+        row.push_back(number(c->holm_p.value_or(kMissing), 3));
+        row.back().bold = c->established();
+      }
+      table.rows.push_back(std::move(row));
+    }
+  }
+  if (table.rows.empty()) return std::nullopt;
+  if (!tests) {
+    add_note(table,
+             fmt::format("No p-values: they need at least {} seeds (with {} the smallest possible is {}).",
+                         kSeedsForTests, results.seeds.size(),
+                         fixed(2 / std::exp2(static_cast<double>(results.seeds.size())), 2)));
+  }
+  return table;
+}
+
+std::optional<Table> best_final_table(const Results& results, const SummaryOptions& options) {
+  SummaryOptions best = options, last = options;
+  best.at = At::kBest;
+  last.at = At::kLast;
+  Table table{
+      .id = "best_final",
+      .caption = fmt::format("Best epoch against last epoch, overall test accuracy (%). {}. Gap: best minus "
+                             "last.",
+                             seeds_phrase(results))};
+  table.columns = {{"ρ", true, true}, {"Strategy", true}, {"Best"}, {"Last"}, {"Gap"}};
+  for (const std::string& condition : results.conditions) {
+    for (const std::string& series : results.series) {
+      const Average a = average(results, series, condition, Metric::kOverall, best);
+      const Average b = average(results, series, condition, Metric::kOverall, last);
+      if (b.seeds == 0) continue;
+      table.rows.push_back({text(condition), text(series_title(series)), average_cell(a, true),
+                            average_cell(b, true), number(a.mean - b.mean, 2)});
+    }
+  }
+  if (table.rows.empty()) return std::nullopt;
+  return table;
+}
+
+std::optional<Table> calibration_table(const Results& results, const SummaryOptions& options) {
+  Table table{.id = "calibration",
+              .caption = fmt::format(
+                  "Macro F1, balanced accuracy and expected calibration error (15 bins), in percent. "
+                  "{}, {}.",
+                  seeds_phrase(results), protocol_phrase(options))};
+  table.columns = {{"ρ", true, true}, {"Strategy", true}, {"Macro F1"},   {"Balanced"},
+                   {"ECE"},           {"ECE head"},       {"ECE medium"}, {"ECE tail"}};
+  using Field = double train::FullResult::*;
+  for (const std::string& condition : results.conditions) {
+    for (const std::string& series : results.series) {
+      std::vector<Cell> row = {text(condition), text(series_title(series))};
+      bool any = false;
+      for (Field field :
+           {&train::FullResult::macro_f1, &train::FullResult::balanced, &train::FullResult::ece,
+            &train::FullResult::head_ece, &train::FullResult::medium_ece, &train::FullResult::tail_ece}) {
+        std::vector<double> values;
+        for (std::int64_t seed : results.seeds) {
+          const Run* run = results.find(series, condition, seed);
+          if (!run || !run->log) continue;
+          const double value = (options.at == At::kBest ? run->log->best : run->log->last).*field;
+          if (std::isfinite(value)) values.push_back(value);
+        }
+        any = any || (field == &train::FullResult::ece && !values.empty());
+        row.push_back(
+            number(mean(values), values.size() > 1 ? deviation(values, options.deviation) : kMissing, 1));
+      }
+      if (any) table.rows.push_back(std::move(row));
+    }
+  }
+  if (table.rows.empty()) return std::nullopt;
+  return table;
+}
+
+std::vector<Table> all_tables(const Results& results, const Summary& summary) {
+  std::vector<Table> tables;
+  const auto add = [&](std::optional<Table> table) {
+    if (table) tables.push_back(std::move(*table));
+  };
+  add(overall_table(results, summary.options));
+  for (auto c = results.conditions.rbegin(); c != results.conditions.rend(); ++c) {
+    add(groups_table(results, *c, summary.options, false));
+  }
+  for (const std::string& series : results.series) {
+    if (series != summary.baseline) add(paired_table(results, summary, series));
+  }
+  add(best_final_table(results, summary.options));
+  for (auto c = results.conditions.rbegin(); c != results.conditions.rend(); ++c) {
+    add(groups_table(results, *c, summary.options, true));
+  }
+  add(per_seed_table(results, summary.options));
+  for (auto c = results.conditions.rbegin(); c != results.conditions.rend(); ++c) {
+    add(per_seed_groups_table(results, *c, summary.options));
+  }
+  add(calibration_table(results, summary.options));
+  add(dataset_table(results));
+  add(group_counts_table(results));
+  add(training_table(results));
+  add(bias_variance_table(results));
+  return tables;
+}
+
+}  // namespace longtail::report

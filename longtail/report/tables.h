@@ -1,0 +1,36 @@
+// The tables of a report. Each function gives a table, or none where the results cannot fill it (a CSV has no
+// class counts, no epochs and no configuration).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "longtail/report/results.h"
+#include "longtail/report/summary.h"
+#include "longtail/report/table.h"
+
+namespace longtail::report {
+
+std::optional<Table> dataset_table(const Results& results);
+std::optional<Table> group_counts_table(const Results& results);
+Table overall_table(const Results& results, const SummaryOptions& options);
+Table groups_table(const Results& results, const std::string& condition, const SummaryOptions& options,
+                   bool deviations);
+Table per_seed_table(const Results& results, const SummaryOptions& options);
+Table per_seed_groups_table(const Results& results, const std::string& condition,
+                            const SummaryOptions& options);
+std::optional<Table> paired_table(const Results& results, const Summary& summary, const std::string& series);
+std::optional<Table> best_final_table(const Results& results, const SummaryOptions& options);
+std::optional<Table> calibration_table(const Results& results, const SummaryOptions& options);
+std::optional<Table> training_table(const Results& results);
+std::optional<Table> bias_variance_table(const Results& results);
+
+// All that can be made, in the order of a paper.
+std::vector<Table> all_tables(const Results& results, const Summary& summary);
+
+// "rho100", "cifar100_rho100", "progressive_gamma_2": fit for a file name.
+std::string condition_slug(std::string_view condition);
+std::string series_slug(std::string_view series);
+
+}  // namespace longtail::report

@@ -1,0 +1,236 @@
+// The tables of what was compared: data, groups, training, and the bias and variance that a strategy buys.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <set>
+
+#include "longtail/base/error.h"
+#include "longtail/base/text.h"
+#include "longtail/data/groups.h"
+#include "longtail/report/tables.h"
+#include "longtail/sampling/strategy.h"
+
+namespace longtail::report {
+namespace {
+
+using Counts = std::vector<std::int64_t>;
+
+// The mean of the middle two, rounded half up, as the paper prints it.
+std::int64_t median(Counts counts) {
+  std::sort(counts.begin(), counts.end());
+  const std::size_t half = counts.size() / 2;
+  if (counts.size() % 2 == 1) return counts[half];
+  return (counts[half - 1] + counts[half] + 1) / 2;
+}
+
+// A table with a column a condition that has a log.
+std::optional<Table> by_condition(
+    const Results& results, Table table,
+    const std::vector<std::pair<std::string, std::function<std::string(const Run&)>>>& rows) {
+  std::vector<const Run*> examples;
+  for (const std::string& condition : results.conditions) {
+    if (const Run* run = results.example(condition)) {
+      examples.push_back(run);
+      table.columns.push_back({condition_title(condition)});
+    }
+  }
+  if (examples.empty()) return std::nullopt;
+  for (const auto& [title, value] : rows) {
+    std::vector<Cell> row = {text(title)};
+    for (const Run* run : examples) row.push_back(text(value(*run)));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::array<std::string, 3> group_titles(const std::string& groups) {
+  if (groups == "field") return {"Head (n > 100)", "Medium (20 ≤ n ≤ 100)", "Tail (n < 20)"};
+  std::string high = "100", low = "20";
+  const std::size_t comma = groups.find(',');
+  if (comma != std::string::npos) {
+    high = groups.substr(0, comma);
+    low = groups.substr(comma + 1);
+  }
+  return {fmt::format("Head (n > {})", high), fmt::format("Medium ({} < n ≤ {})", low, high),
+          fmt::format("Tail (n ≤ {})", low)};
+}
+
+// The value that all logs share, or all values with "varies".
+std::string common(const Results& results, const std::string& key) {
+  std::set<std::string> values;
+  for (const Run& run : results.runs) {
+    const auto found = run.config.find(key);
+    if (found != run.config.end()) values.insert(found->second);
+  }
+  if (values.empty()) return "";
+  if (values.size() == 1) return *values.begin();
+  return "varies: " + base::join(std::vector<std::string>(values.begin(), values.end()), "; ");
+}
+
+struct Shape {  // of a strategy at a moment: how far from the data, and how noisy against uniform sampling
+  double bias = 0;
+  double head = 0;
+  double tail = 0;
+};
+
+Shape shape_of(const sampling::Strategy& strategy, const Counts& counts,
+               const std::vector<data::Group>& groups, sampling::Moment moment) {
+  const double total = static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
+  const double classes = static_cast<double>(counts.size());
+  const std::vector<double> p = strategy.probabilities(counts, moment);
+  // The rarest group that has classes stands for the tail.
+  data::Group rare = data::Group::kHead;
+  for (data::Group group : groups) rare = std::max(rare, group);
+  double bias = 0, full = 0;
+  std::array<double, 3> own{}, plain{};
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    if (counts[k] == 0) continue;
+    const double n = static_cast<double>(counts[k]), share = n / total;
+    bias += (p[k] - share) * (p[k] - share);
+    full += (1 / classes - share) * (1 / classes - share);
+    own[static_cast<std::size_t>(groups[k])] += p[k] * p[k] / n;
+    plain[static_cast<std::size_t>(groups[k])] += share * share / n;
+  }
+  const auto ratio = [&](data::Group group) {
+    const auto g = static_cast<std::size_t>(group);
+    return plain[g] > 0 ? own[g] / plain[g] : kMissing;
+  };
+  return {full > 0 ? bias / full : 0, ratio(data::Group::kHead), ratio(rare)};
+}
+
+std::string bias_word(double bias) {
+  return bias < 1e-9 ? "None" : bias < 0.05 ? "Low" : bias < 0.6 ? "Medium" : "High";
+}
+std::string noise_word(double ratio, double balanced) {
+  return !std::isfinite(ratio) ? "n/a" : ratio <= 2 ? "Low" : ratio <= balanced / 2 ? "Medium" : "High";
+}
+std::string course(const std::string& start, const std::string& end) {
+  return start == end ? start : start + " → " + end;
+}
+std::string range(double start, double end) {
+  const auto shown = [](double v) { return v >= 10 ? fixed(v, 0) : fixed(v, 2); };
+  return course(shown(start), shown(end));
+}
+
+}  // namespace
+
+std::optional<Table> dataset_table(const Results& results) {
+  Table table{.id = "dataset", .caption = "Statistics of the long-tailed training sets."};
+  table.columns = {{"Statistic", true}};
+  const auto& counts = [](const Run& run) -> const Counts& { return run.log->class_counts; };
+  return by_condition(
+      results, std::move(table),
+      {
+          {"Total training samples",
+           [&](const Run& run) {
+             return base::with_commas(
+                 std::accumulate(counts(run).begin(), counts(run).end(), std::int64_t{0}));
+           }},
+          {"Classes", [&](const Run& run) { return std::to_string(counts(run).size()); }},
+          {"Max class size",
+           [&](const Run& run) {
+             return base::with_commas(*std::max_element(counts(run).begin(), counts(run).end()));
+           }},
+          {"Min class size",
+           [&](const Run& run) {
+             return base::with_commas(*std::min_element(counts(run).begin(), counts(run).end()));
+           }},
+          {"Median class size", [&](const Run& run) { return base::with_commas(median(counts(run))); }},
+      });
+}
+
+std::optional<Table> group_counts_table(const Results& results) {
+  Table table{.id = "group_counts", .caption = "Number of classes in each group."};
+  table.columns = {{"Group", true}};
+  std::string definition = "paper";
+  for (const Run& run : results.runs) {
+    if (run.log) definition = run.log->groups;
+  }
+  const auto titles = group_titles(definition);
+  std::vector<std::pair<std::string, std::function<std::string(const Run&)>>> rows;
+  for (std::size_t g = 0; g < 3; ++g) {
+    rows.emplace_back(titles[g], [g](const Run& run) { return std::to_string(run.log->group_sizes[g]); });
+  }
+  rows.emplace_back("Total", [](const Run& run) { return std::to_string(run.log->class_counts.size()); });
+  return by_condition(results, std::move(table), rows);
+}
+
+std::optional<Table> training_table(const Results& results) {
+  if (!results.has_logs()) return std::nullopt;
+  Table table{.id = "training", .caption = "Training configuration."};
+  table.columns = {{"Hyperparameter", true}, {"Value", true}};
+  const auto add = [&](const char* title, const std::string& value) {
+    if (!value.empty()) table.rows.push_back({text(title), text(value)});
+  };
+  const std::string nesterov = common(results, "nesterov");
+  add("Data set", common(results, "dataset"));
+  add("Network", common(results, "model"));
+  add("Shortcut", common(results, "shortcut"));
+  add("Augmentation", common(results, "augment"));
+  add("Loss", common(results, "loss"));
+  add("Optimiser", nesterov.empty()      ? "SGD with momentum"
+                   : nesterov == "true"  ? "SGD with Nesterov momentum"
+                   : nesterov == "false" ? "SGD with plain momentum"
+                                         : "SGD; Nesterov momentum " + nesterov);
+  add("Momentum", common(results, "momentum"));
+  add("Weight decay", common(results, "weight_decay"));
+  add("Initial learning rate", common(results, "lr"));
+  add("Batch size", common(results, "batch_size"));
+  add("Training epochs", std::to_string(results.epochs()));
+  add("Warmup epochs", common(results, "warmup_epochs"));
+  add("LR schedule", common(results, "schedule"));
+  add("LR milestones", common(results, "milestones"));
+  add("LR decay factor", common(results, "lr_decay"));
+  add("Gradient clipping (max norm)", common(results, "clip"));
+  return table;
+}
+
+std::optional<Table> bias_variance_table(const Results& results) {
+  const Run* example = nullptr;
+  for (const std::string& condition : results.conditions) {
+    if (const Run* run = results.example(condition)) example = run;  // the most severe ratio
+  }
+  if (!example) return std::nullopt;
+  const Counts& counts = example->log->class_counts;
+  const auto groups = data::Groups::parse(example->log->groups).of(counts);
+  const int epochs = example->log->epochs();
+  const Shape balanced = shape_of(*sampling::make_strategy("class_balanced"), counts, groups, {0, epochs});
+  Table table{
+      .id = "bias_variance",
+      .caption = fmt::format("Bias and gradient variance of the strategies at {}, first → last epoch.",
+                             condition_title(example->condition))};
+  table.columns = {{"Strategy", true},       {"Bias²", true},          {"Variance, head", true},
+                   {"Variance, tail", true}, {"Bias² (1 = balanced)"}, {"Head (1 = uniform)"},
+                   {"Tail (1 = uniform)"}};
+  std::set<std::string> seen;
+  for (const std::string& series : results.series) {
+    const std::string name = series.substr(0, series.find(" ("));
+    if (!seen.insert(name).second) continue;
+    try {
+      const auto strategy = sampling::make_strategy(name);
+      const Shape a = shape_of(*strategy, counts, groups, {0, epochs});
+      const Shape b = shape_of(*strategy, counts, groups, {epochs - 1, epochs});
+      table.rows.push_back(
+          {text(series_title(name)), text(course(bias_word(a.bias), bias_word(b.bias))),
+           text(course(noise_word(a.head, balanced.head), noise_word(b.head, balanced.head))),
+           text(course(noise_word(a.tail, balanced.tail), noise_word(b.tail, balanced.tail))),
+           text(range(a.bias, b.bias)), text(range(a.head, b.head)), text(range(a.tail, b.tail))});
+    } catch (const base::Error&) {
+      continue;  // a strategy that this program does not know, from somebody else's log
+    }
+  }
+  if (table.rows.empty()) return std::nullopt;
+  table.notes.push_back(
+      "Bias²: squared distance of the class distribution from the data's, relative to class-balanced "
+      "sampling. Variance: "
+      "sum of p²/n over the group's classes, relative to uniform sampling; the rarest group that has classes "
+      "stands for "
+      "the tail. Low per-update variance does not help classes that are hardly ever drawn.");
+  return table;
+}
+
+}  // namespace longtail::report
