@@ -17,15 +17,15 @@ namespace {
 
 using base::fail;
 
-void check_size(std::uint64_t width, std::uint64_t height, const std::string& where) {
-  if (width == 0 || height == 0 || width * height > kMostPixels) {
+void check_size(std::uint64_t width, std::uint64_t height, std::uint64_t most_pixels,
+                const std::string& where) {
+  if (width == 0 || height == 0 || width * height > most_pixels) {
     fail("{}: a picture of {} by {} pixels; at most {} pixels can be read", where, width, height,
-         kMostPixels);
+         most_pixels);
   }
 }
 
-// ---- PNG
-// ----------------------------------------------------------------------------------------------------------
+// ---- PNG ----
 
 // Frees what libpng holds, whichever way we leave.
 struct PngImage {
@@ -36,12 +36,12 @@ struct PngImage {
   PngImage& operator=(const PngImage&) = delete;
 };
 
-Picture decode_png(std::span<const std::uint8_t> file, const std::string& where) {
+Picture decode_png(std::span<const std::uint8_t> file, const std::string& where, std::uint64_t most_pixels) {
   PngImage png;
   png_image& image = png.image;
   const auto damaged = [&] { fail("{}: this PNG picture cannot be read: {}", where, image.message); };
   if (!png_image_begin_read_from_memory(&image, file.data(), file.size())) damaged();
-  check_size(image.width, image.height, where);
+  check_size(image.width, image.height, most_pixels, where);
   const bool colour = (image.format & PNG_FORMAT_FLAG_COLOR) != 0;
   image.format = colour ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
   Picture picture{static_cast<int>(image.width), static_cast<int>(image.height), colour ? 3 : 1, {}};
@@ -51,8 +51,7 @@ Picture decode_png(std::span<const std::uint8_t> file, const std::string& where)
   return picture;
 }
 
-// ---- JPEG
-// ---------------------------------------------------------------------------------------------------------
+// ---- JPEG ----
 
 // libjpeg reports through function pointers and expects not to be returned to: a long jump out of plain C
 // frames.
@@ -81,14 +80,14 @@ void jpeg_silent(j_common_ptr) {}
 // Only trivially destructible things live in this function: a long jump passes over it. Returns false with
 // errors.message set, or with the message empty when the picture is too large.
 bool decode_jpeg(jpeg_decompress_struct& info, JpegErrors& errors, std::span<const std::uint8_t> file,
-                 Picture& picture) {
+                 std::uint64_t most_pixels, Picture& picture) {
   if (setjmp(errors.jump) != 0) return false;
   jpeg_create_decompress(&info);
   jpeg_mem_src(&info, file.data(), file.size());
   jpeg_read_header(&info, TRUE);
   picture.width = static_cast<int>(info.image_width);
   picture.height = static_cast<int>(info.image_height);
-  if (std::uint64_t{info.image_width} * info.image_height > kMostPixels) return false;
+  if (std::uint64_t{info.image_width} * info.image_height > most_pixels) return false;
   const bool grey = info.jpeg_color_space == JCS_GRAYSCALE;
   const bool four = info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK;
   info.out_color_space = grey ? JCS_GRAYSCALE : four ? JCS_CMYK : JCS_RGB;
@@ -120,7 +119,7 @@ void cmyk_to_rgb(Picture& picture) {
   picture.channels = 3;
 }
 
-Picture decode_jpeg(std::span<const std::uint8_t> file, const std::string& where) {
+Picture decode_jpeg(std::span<const std::uint8_t> file, const std::string& where, std::uint64_t most_pixels) {
   JpegErrors errors;
   jpeg_decompress_struct info{};
   info.err = jpeg_std_error(&errors.manager);
@@ -130,14 +129,15 @@ Picture decode_jpeg(std::span<const std::uint8_t> file, const std::string& where
   Picture picture;
   bool done = false;
   try {
-    done = decode_jpeg(info, errors, file, picture);
+    done = decode_jpeg(info, errors, file, most_pixels, picture);
   } catch (...) {
     jpeg_destroy_decompress(&info);
     throw;
   }
   jpeg_destroy_decompress(&info);
   if (!done && errors.message[0] == '\0') {
-    check_size(static_cast<std::uint64_t>(picture.width), static_cast<std::uint64_t>(picture.height), where);
+    check_size(static_cast<std::uint64_t>(picture.width), static_cast<std::uint64_t>(picture.height),
+               most_pixels, where);
   }
   if (!done) fail("{}: this JPEG picture cannot be read: {}", where, errors.message);
   if (picture.channels == 4) cmyk_to_rgb(picture);
@@ -146,13 +146,14 @@ Picture decode_jpeg(std::span<const std::uint8_t> file, const std::string& where
 
 }  // namespace
 
-Picture decode_picture(std::span<const std::uint8_t> file, const std::string& where) {
+Picture decode_picture(std::span<const std::uint8_t> file, const std::string& where,
+                       std::uint64_t most_pixels) {
   constexpr std::array<std::uint8_t, 8> kPng = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
   constexpr std::array<std::uint8_t, 3> kJpeg = {0xff, 0xd8, 0xff};
   if (file.size() >= kPng.size() && std::equal(kPng.begin(), kPng.end(), file.begin()))
-    return decode_png(file, where);
+    return decode_png(file, where, most_pixels);
   if (file.size() >= kJpeg.size() && std::equal(kJpeg.begin(), kJpeg.end(), file.begin())) {
-    return decode_jpeg(file, where);
+    return decode_jpeg(file, where, most_pixels);
   }
   fail("{}: not a PNG or JPEG picture; convert it or take it out of the folder", where);
 }

@@ -25,7 +25,8 @@ inline constexpr std::uint64_t kMostPixels = std::uint64_t{1} << 26;
 
 // Transparency is laid on black; CMYK becomes RGB; 16 bits become 8. A file that is neither PNG nor JPEG, or
 // that ends early, is an Error naming `where`.
-Picture decode_picture(std::span<const std::uint8_t> file, const std::string& where);
+Picture decode_picture(std::span<const std::uint8_t> file, const std::string& where,
+                       std::uint64_t most_pixels = kMostPixels);
 
 // The picture stretched to 32x32, each new pixel the exact mean of the area it covers, rounded half up;
 // planar, always three channels (a grey picture three times the same).

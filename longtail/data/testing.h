@@ -75,8 +75,7 @@ inline std::string error_of(const std::function<void()>& work) {
   return "";
 }
 
-// ---- CIFAR as Python 2 pickled it
-// -----------------------------------------------------------------------------------
+// ---- CIFAR as Python 2 pickled it ----
 
 inline std::string little_endian(std::uint32_t value, int bytes) {
   std::string text;
@@ -138,8 +137,7 @@ inline std::filesystem::path write_tiny_cifar100(const std::filesystem::path& fo
   return path;
 }
 
-// ---- IDX, archives, pictures
-// ----------------------------------------------------------------------------------------
+// ---- IDX, archives, pictures ----
 
 inline std::string big_endian(std::uint32_t value) {
   const std::string text = little_endian(value, 4);
