@@ -1,0 +1,149 @@
+// The program's words and exit codes: longtail data.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <filesystem>
+
+#include "longtail/cli/testing.h"
+#include "longtail/data/registry.h"
+#include "longtail/data/testing.h"
+#include "longtail/data/testing_server.h"
+
+namespace longtail::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using data::contents;
+using data::TempFolder;
+using data::write_file;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+void write_pictures(const fs::path& folder) {
+  for (const char* name :
+       {"train/cat/1.png", "train/cat/2.png", "train/dog/1.png", "test/cat/1.png", "test/dog/1.png"}) {
+    write_file(folder / name, data::flat_png(40, 40, static_cast<std::uint8_t>(name[6]), 2, 3));
+  }
+}
+
+TEST(Data, ListSaysWhatIsThereAndHowToGetTheRest) {
+  const TempFolder folder;
+  const fs::path path = data::write_tiny_cifar100(folder.path(), 2, 1, 1);
+  const Outcome outcome = run_program({"data", "list", "--data", folder.path().string()});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("in " + path.string()),
+                    HasSubstr("not here; get it with `longtail data fetch mnist`"), HasSubstr("folder:DIR")));
+}
+
+TEST(Data, OwnPicturesAreImportedUnderANameListedAndDescribed) {
+  const TempFolder folder;
+  write_pictures(folder / "photos");
+  const std::string cache = (folder / "cache").string();
+  Outcome outcome = run_program({"data", "import", "pets", (folder / "photos").string(), "--data", cache});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "pets is in " + cache + "/pets\n");
+  outcome = run_program({"data", "list", "--data", cache});
+  EXPECT_THAT(outcome.out, HasSubstr("imported, in " + cache + "/pets"));
+  outcome = run_program({"data", "info", "pets", "--data", cache});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("training    3 images, 1 to 2 a class"),
+                                 HasSubstr("test        2 images, 1 a class"),
+                                 HasSubstr("classes     2: cat, dog"), HasSubstr("channels    3")));
+}
+
+TEST(Data, BadInputIsASentenceAndExitOne) {
+  const TempFolder folder;
+  write_pictures(folder / "photos");
+  const auto fault = [&] {
+    const Outcome outcome = run_program({"data", "info", "folder:" + (folder / "photos").string()});
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    return outcome.err;
+  };
+  write_file(folder / "photos/train/cat/3.jpg", "no picture");
+  EXPECT_THAT(fault(), HasSubstr("train/cat/3.jpg: not a PNG or JPEG picture"));
+  fs::remove(folder / "photos/train/cat/3.jpg");
+  fs::remove(folder / "photos/train/dog/1.png");
+  EXPECT_THAT(fault(), HasSubstr("train/dog: the class folder is empty"));
+  fs::remove_all(folder / "photos/test");
+  EXPECT_THAT(fault(), HasSubstr("there is no test split"));
+}
+
+TEST(Data, AWrongNameIsAWrongUseAndExitTwo) {
+  const Outcome outcome = run_program({"data", "fetch", "cifar1000"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("unknown data set `cifar1000`; did you mean `cifar100`?"));
+  EXPECT_EQ(run_program({"data", "info", "no_such_data"}).code, 2);
+  EXPECT_EQ(run_program({"data"}).code, 2);
+  EXPECT_EQ(run_program({"data", "import", "a/b", "folder:/nowhere"}).code, 1);
+}
+
+TEST(Data, FetchSaysWhatWentWrongAndLeavesNothing) {
+  const TempFolder folder;
+  data::LoopbackServer missing([](const auto&) { return data::LoopbackServer::Reply{404, "gone"}; });
+  Outcome outcome =
+      run_program({"data", "fetch", "cifar100", "--data", folder.path().string(), "--url", missing.url()});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr(missing.url("/cifar-100-python.tar.gz")), HasSubstr("404")));
+  data::LoopbackServer wrong([](const auto&) { return data::LoopbackServer::Reply{200, "another file"}; });
+  outcome =
+      run_program({"data", "fetch", "cifar100", "--data", folder.path().string(), "--url", wrong.url()});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("has 12 bytes instead of the 169001437 published"));
+  EXPECT_THAT(contents(folder.path()), ElementsAre());
+}
+
+TEST(Data, AnInterruptedFetchEndsWith130AndSaysThatItCanGoOn) {
+  const TempFolder folder;
+  data::LoopbackServer slow([](const auto&) {
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    return data::LoopbackServer::Reply{503, ""};
+  });
+  const pid_t child =
+      start_program({"data", "fetch", "mnist", "--data", folder.path().string(), "--url", slow.url()},
+                    folder.path().string() + ".out", folder.path().string() + ".err");
+  for (int i = 0; i < 1000 && slow.requests().empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  kill(child, SIGINT);
+  EXPECT_EQ(wait_for(child), 130);
+  EXPECT_THAT(base::read_text(folder.path().string() + ".err"),
+              HasSubstr("the same command goes on from here"));
+  EXPECT_THAT(contents(folder.path()), ElementsAre());
+  fs::remove(folder.path().string() + ".out");
+  fs::remove(folder.path().string() + ".err");
+}
+
+TEST(Data, AFullDiskIsASentenceAndExitOneAndNothingIsLeft) {
+  const TempFolder folder;
+  write_pictures(folder / "photos");
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit limit{4096, before.rlim_max};  // inherited by the program
+  setrlimit(RLIMIT_FSIZE, &limit);
+  const Outcome outcome = run_program(
+      {"data", "import", "pets", (folder / "photos").string(), "--data", (folder / "cache").string()});
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("cannot write"), HasSubstr("free some space")));
+  EXPECT_THAT(contents(folder / "cache"), ElementsAre());
+}
+
+TEST(Data, TheAuthorsArchiveInAnotherCompressionIsImportedAndFound) {
+  const fs::path archive = LONGTAIL_SOURCE_DIR "/../shared/data/cifar-100-python.tar.xz";
+  if (!fs::exists(archive)) GTEST_SKIP() << archive << " is not here";
+  const TempFolder folder;
+  Outcome outcome =
+      run_program({"data", "import", "cifar100", archive.string(), "--data", folder.path().string()});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  outcome = run_program({"data", "info", "cifar100", "--data", folder.path().string()});
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("training    50,000 images, 500 a class"), HasSubstr("(as published)")));
+}
+
+}  // namespace
+}  // namespace longtail::cli
