@@ -7,7 +7,8 @@
 Writes eval_buffers.f32 (running statistics, little-endian) and eval_gradients.json. Everything else that the test
 needs follows from rules that are repeated there: the initial weights of seed 42, batch-norm scales and shifts moved
 by 0.1 sin(i) (i: index in the flat array), images of random bytes from a linear congruential generator, image i with
-label 17 i mod 100, and four directions cos((j + 1) (i + 1)) that gradients are projected on."""
+label 17 i mod 100, and 32 directions of random signs that gradients are projected on: direction j has -1 at parameter
+i where bit j of hash(i) is set. The mean square of the projections of a difference estimates its squared length."""
 import json, sys
 from pathlib import Path
 import numpy as np, torch
@@ -67,6 +68,18 @@ def random_bytes(count, state=12345):
     return out
 
 
+def directions(count):
+    """32 x count signs: the bits of MurmurHash3's finaliser of 0, 1, 2, ..."""
+    h = np.arange(count, dtype=np.uint32)
+    with np.errstate(over="ignore"):
+        h ^= h >> np.uint32(16)
+        h *= np.uint32(0x85EBCA6B)
+        h ^= h >> np.uint32(13)
+        h *= np.uint32(0xC2B2AE35)
+        h ^= h >> np.uint32(16)
+    return np.stack([1.0 - 2.0 * ((h >> np.uint32(j)) & np.uint32(1)) for j in range(32)])
+
+
 def main(out):
     torch.set_num_threads(1)
     torch.manual_seed(42)
@@ -92,7 +105,7 @@ def main(out):
     torch.cat(buffers).numpy().astype("<f4").tofile(out / "eval_buffers.f32")
     net, x = net.double(), x.double()
 
-    directions = [np.cos((j + 1) * np.arange(1, offset + 1, dtype=np.float64)) for j in range(4)]
+    signs = directions(offset)
     images, mean = [], np.zeros(offset)
     for i in range(IMAGES):
         net.zero_grad()
@@ -101,10 +114,10 @@ def main(out):
         parts = [p.grad.reshape(-1).numpy() for p in net.parameters()]
         g = np.concatenate(parts)
         mean += g / IMAGES
-        images.append({"loss": float(loss), "norm2": float(g @ g), "projections": [float(d @ g) for d in directions],
+        images.append({"loss": float(loss), "norm2": float(g @ g), "projections": [float(v) for v in signs @ g],
                        "parts_norm2": [float(part @ part) for part in parts]})
     golden = {"parameters": offset, "names": [n for n, _ in net.named_parameters()], "images": images,
-              "mean": {"norm2": float(mean @ mean), "projections": [float(d @ mean) for d in directions]}}
+              "mean": {"norm2": float(mean @ mean), "projections": [float(v) for v in signs @ mean]}}
     (out / "eval_gradients.json").write_text(json.dumps(golden, indent=0) + "\n")
 
 

@@ -32,6 +32,7 @@ int run(int argc, char** argv) {
   add_report(app);
   add_compare(app);
   add_theory(app);
+  add_probe(app);
   add_params(app);
   try {
     app.parse(argc, argv);

@@ -14,14 +14,11 @@
 #include "longtail/data/subset.h"
 #include "longtail/nn/engine.h"
 #include "longtail/theory/exact.h"
+#include "longtail/train/checkpoint.h"
 
 namespace longtail::theory {
 
-// A network at one point of a training: flat arrays as everywhere.
-struct Network {
-  std::vector<float> parameters;
-  std::vector<float> buffers;
-};
+using train::Network;
 
 // The moments of the images' gradients and the class means themselves (K x P floats: 189 MB for ResNet-32 and
 // 100 classes).

@@ -1,0 +1,221 @@
+// longtail probe: the bias and variance of the gradient, measured on a network.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "longtail/base/error.h"
+#include "longtail/base/file.h"
+#include "longtail/base/text.h"
+#include "longtail/cli/commands.h"
+#include "longtail/cli/interrupt.h"
+#include "longtail/cli/param_flags.h"
+#include "longtail/cli/probe_words.h"
+#include "longtail/data/registry.h"
+#include "longtail/nn/init.h"
+#include "longtail/train/checkpoint.h"
+#include "longtail/train/hold_out.h"
+
+namespace longtail::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ProbeOptions {
+  std::string run;
+  train::RunConfig config;  // without a run: the flags; with one: only where and how
+  std::vector<std::string> epochs;
+  theory::ProbePlan plan;
+  bool json = false;
+  std::string out;
+  std::string format = "pdf";
+};
+
+// What makes a fresh network and its subset; a run knows these itself.
+const std::vector<std::string> kFreshFlags = {
+    "dataset",      "profile", "rho",      "n_max", "counts_file", "class_order", "groups",
+    "val_fraction", "model",   "shortcut", "seed",  "loss",        "epochs",      "batch_size"};
+const std::vector<std::string> kEitherFlags = {"engine", "data", "threads"};
+
+// A network to probe: how many epochs it has behind it.
+struct Stop {
+  int epochs_done = 0;
+  theory::Network network;
+};
+
+train::RunConfig config_of(const ProbeOptions& options) {
+  if (options.run.empty()) return train::resolved(options.config);
+  train::RunConfig config = train::config_from_map(train::read_state(options.run).config);
+  config.data = options.config.data;
+  config.threads = options.config.threads;
+  if (options.config.engine != "auto") config.engine = options.config.engine;
+  return train::resolved(config);
+}
+
+std::vector<int> kept_epochs(const fs::path& run) {
+  std::vector<int> epochs;
+  const fs::path folder = train::kept_path(run, 0).parent_path();
+  if (!fs::is_directory(folder)) return epochs;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const auto number = base::parse_integer(entry.path().stem().string());
+    if (number && entry.path().extension() == ".ckpt") epochs.push_back(static_cast<int>(*number));
+  }
+  std::sort(epochs.begin(), epochs.end());
+  return epochs;
+}
+
+std::string kept_words(const std::vector<int>& kept) {
+  std::vector<std::string> words;
+  for (const int epoch : kept) words.push_back(std::to_string(epoch));
+  return words.empty() ? "none" : base::join(words, ", ");
+}
+
+Stop fresh(const train::RunConfig& config, const nn::ResNetSpec& spec) {
+  return {0, {nn::initial_parameters(spec, config.seed), nn::initial_buffers(spec)}};
+}
+
+Stop read_stop(const ProbeOptions& options, const train::RunConfig& config, const nn::ResNetSpec& spec,
+               const std::string& text) {
+  if (text == "0") return fresh(config, spec);
+  train::Checkpoint state = train::read_state(options.run);
+  const auto number = base::parse_integer(text);
+  if (text == "last" || (number && *number == state.epochs_done))
+    return {state.epochs_done, std::move(state.network)};
+  const fs::path path = train::kept_path(options.run, static_cast<int>(*number));
+  if (!fs::exists(path)) {
+    base::fail(
+        "{} has no network after {} epochs: kept are {}, and the last has {}; train with --keep-epochs {} to "
+        "keep it",
+        options.run, text, kept_words(kept_epochs(options.run)), state.epochs_done, text);
+  }
+  return {static_cast<int>(*number), train::read_checkpoint(path).network};
+}
+
+std::vector<std::string> epochs_to_probe(const ProbeOptions& options) {
+  if (options.epochs == std::vector<std::string>{"all"} && !options.run.empty()) {
+    std::vector<std::string> epochs;
+    for (const int epoch : kept_epochs(options.run)) epochs.push_back(std::to_string(epoch));
+    if (epochs.empty()) {
+      base::fail("{} kept no checkpoints; train with --keep-epochs 0,50,100 or leave --epoch out",
+                 options.run);
+    }
+    return epochs;
+  }
+  for (const std::string& text : options.epochs) {
+    const auto number = base::parse_integer(text);
+    if (text != "last" && (!number || *number < 0 || *number > 1'000'000)) {
+      base::fail<base::UsageError>("--epoch `{}`: write the number of epochs done, `last` or `all`", text);
+    }
+    if (options.run.empty() && text != "0") {
+      base::fail<base::UsageError>("--epoch {} needs a run; without one the initial network is probed", text);
+    }
+  }
+  if (options.run.empty()) return {"0"};
+  return options.epochs.empty() ? std::vector<std::string>{"last"} : options.epochs;
+}
+
+// Stages on standard error: a line that is drawn again on a terminal, a line a stage elsewhere.
+theory::OnStage stage_printer() {
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  return [terminal](const std::string& stage, std::int64_t done, std::int64_t total) {
+    if (interrupted()) base::fail<base::Interrupted>("interrupted; nothing was written");
+    if (terminal) {
+      fmt::print(stderr, "\r\x1b[K{} {}/{}", stage, base::with_commas(done), base::with_commas(total));
+      if (done == total) fmt::print(stderr, "\r\x1b[K");
+    } else if (done == total) {
+      fmt::print(stderr, "{}: {}\n", stage, base::with_commas(total));
+    }
+  };
+}
+
+ProbeReport make_report(const ProbeOptions& options) {
+  const std::vector<std::string> epochs = epochs_to_probe(options);
+  const train::RunConfig config = config_of(options);
+  const data::Dataset dataset = data::load_dataset(config.dataset, config.data);
+  data::Subset subset =
+      data::make_subset(config.subset, dataset.train.labels, dataset.classes(), config.seed);
+  if (config.val_fraction > 0) subset = train::hold_out(subset, config.val_fraction, config.seed).training;
+  const nn::ResNetSpec spec =
+      nn::make_spec(config.model, config.shortcut, dataset.classes(), dataset.channels);
+  base::ThreadPool pool(config.threads > 0 ? config.threads : base::available_cpus());
+  const auto engine = nn::make_engine(config.engine, spec, config.batch_size, pool);
+  const auto loss = nn::make_loss(config.loss, subset.counts);
+  theory::GradientMeter meter(*engine, dataset, subset, *loss, config.batch_size, pool);
+
+  ProbeReport report;
+  report.title = options.run.empty() ? fmt::format("fresh {} on {}, rho {:g}, seed {}", config.model,
+                                                   config.dataset, config.subset.rho, config.seed)
+                                     : fmt::format("{}: {} on {}, rho {:g}, seed {}, trained with {}",
+                                                   options.run, config.model, config.dataset,
+                                                   config.subset.rho, config.seed, config.strategy);
+  report.engine = engine->name();
+  report.groups = data::Groups::parse(config.subset.groups);
+  report.batch = config.batch_size;
+  for (const std::string& text : epochs) {
+    Stop stop = read_stop(options, config, spec, text);
+    if (stop.epochs_done == 0) meter.settle(stop.network, static_cast<std::uint64_t>(config.seed));
+    theory::ProbePlan plan = options.plan;
+    plan.batch = config.batch_size;
+    plan.seed = static_cast<std::uint64_t>(config.seed);
+    plan.moment = {std::min(stop.epochs_done, config.epochs - 1), config.epochs};
+    report.results.push_back(
+        theory::probe(meter, stop.network, subset, report.groups, plan, stage_printer()));
+    report.results.back().epoch = stop.epochs_done;
+  }
+  return report;
+}
+
+void run_probe(const ProbeOptions& options) {
+  catch_interrupts();
+  const ProbeReport report = make_report(options);
+  fmt::print("{}", options.json ? probe_json(report) : probe_text(report));
+  if (options.out.empty()) return;
+  const fs::path folder = options.out;
+  base::make_folder(folder);
+  base::write_atomically(folder / "probe.json", std::string_view(probe_json(report)));
+  for (const fs::path& path : draw_probe(report, folder, options.format))
+    fmt::print(stderr, "wrote {}\n", path.string());
+}
+
+}  // namespace
+
+void add_probe(CLI::App& app) {
+  auto options = std::make_shared<ProbeOptions>();
+  CLI::App* command = app.add_subcommand("probe",
+                                         "Measures the bias and variance of the gradient of every strategy "
+                                         "on a network, and checks the formulas.");
+  command->footer(
+      "Takes the gradient of every image of the training subset (batch-norm statistics frozen, no "
+      "augmentation), and from\n"
+      "the class means and variances the exact bias and variance of every strategy; real mini-batches check "
+      "them.\n"
+      "Examples:\n"
+      "  longtail probe --rho 100                    the initial network of seed 42 on cifar100\n"
+      "  longtail probe runs/uniform-42              after the last epoch of a run\n"
+      "  longtail probe runs/uniform-42 --epoch 0,50,100,160 --out probe\n"
+      "  longtail probe runs/uniform-42 --epoch all  every network kept by `longtail train --keep-epochs`\n"
+      "  longtail probe runs/uniform-42 --batches 0 --training-batches 0    the formulas only");
+  command->add_option("RUN", options->run,
+                      "Folder of a run; without it the initial network of the flags below.");
+  command->add_option("--epoch", options->epochs, "Epochs done: numbers, `last` or `all` (kept). [last]")
+      ->delimiter(',');
+  command->add_option("--strategies", options->plan.strategies,
+                      "The strategies, separated by spaces. [the paper's four]");
+  command
+      ->add_option("--batches", options->plan.batches, "Real mini-batches of each strategy; 0: none. [400]")
+      ->check(CLI::Range(0, 1'000'000));
+  command
+      ->add_option("--training-batches", options->plan.training_batches,
+                   "The same with batch norm in training mode; 0: none. [100]")
+      ->check(CLI::Range(0, 1'000'000));
+  command->add_flag("--json", options->json, "Prints everything as JSON.");
+  command->add_option("--out", options->out, "Folder for probe.json and the figures (needs gnuplot).");
+  command->add_option("--format", options->format, "Of the figures: pdf, svg or png. [pdf]")
+      ->check(CLI::IsMember({"pdf", "svg", "png"}));
+  add_param_flags(*command, train::run_params(), options->config, kEitherFlags);
+  add_param_flags(*command, train::run_params(), options->config, kFreshFlags);
+  command->callback([options] { run_probe(*options); });
+}
+
+}  // namespace longtail::cli

@@ -1,0 +1,232 @@
+#include "longtail/cli/probe_words.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "longtail/base/text.h"
+#include "longtail/cli/text_table.h"
+#include "longtail/theory/export.h"
+
+namespace longtail::cli {
+namespace {
+
+using theory::Decomposition;
+using theory::ProbeResult;
+using theory::StrategyProbe;
+
+std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.4g}", value) : "-"; }
+// A ratio as a whole number.
+std::string whole(double value) {
+  return std::isfinite(value) ? base::with_commas(std::llround(value)) : "-";
+}
+std::string times(double value) {
+  return std::isfinite(value) ? fmt::format("x{:.{}f}", value, value < 10 ? 2 : 1) : "-";
+}
+
+const StrategyProbe* find(const ProbeResult& result, std::string_view strategy) {
+  for (const StrategyProbe& one : result.strategies) {
+    if (one.strategy == strategy) return &one;
+  }
+  return nullptr;
+}
+
+int smallest_class(const theory::Moments& moments) {
+  int smallest = 0;
+  for (int k = 0; k < moments.classes(); ++k) {
+    if (moments.counts[k] > 0 &&
+        (moments.counts[k] <= moments.counts[smallest] || moments.counts[smallest] == 0)) {
+      smallest = k;
+    }
+  }
+  return smallest;
+}
+
+std::string gradients_text(const ProbeReport& report, const ProbeResult& result) {
+  TextTable table({"group", "classes", "images", "|g_k|^2", "sigma_k^2", "smallest", "largest",
+                   "sigma^2/|g|^2", "cosine with full"});
+  for (int g = 0; g < 3; ++g) {
+    double classes = 0, images = 0, norm2 = 0, within = 0, low = INFINITY, high = 0, cosine = 0;
+    for (int k = 0; k < result.moments.classes(); ++k) {
+      const std::int64_t count = result.moments.counts[k];
+      if (count == 0 || report.groups.of(count) != static_cast<data::Group>(g)) continue;
+      ++classes;
+      images += static_cast<double>(count);
+      norm2 += result.moments.product(k, k);
+      within += result.moments.within[k];
+      low = std::min(low, result.moments.within[k]);
+      high = std::max(high, result.moments.within[k]);
+      cosine += result.cosines[k];
+    }
+    if (classes == 0) continue;
+    table.add({std::string(data::kGroupNames[g]), number(classes), base::with_commas(std::llround(images)),
+               number(norm2 / classes), number(within / classes), number(low), number(high),
+               number(within / norm2), fmt::format("{:.3f}", cosine / classes)});
+  }
+  return "\nGradients of the classes, averaged over a group: squared length of the mean gradient, variance "
+         "within the class "
+         "(A2 says\nthat it is the same everywhere), cosine with the full gradient\n" +
+         table.text();
+}
+
+std::string formulas_text(const ProbeReport& report, const ProbeResult& result) {
+  TextTable table({"strategy", "bias^2", "within", "between", "exact variance", "MSE", "mini-batches", "s.e.",
+                   "off by", "Prop. 1", "exact/Prop. 1", "off by"});
+  for (const StrategyProbe& one : result.strategies) {
+    const Decomposition& d = one.total;
+    std::vector<std::string> row = {one.strategy,      number(d.bias2),      number(d.within),
+                                    number(d.between), number(d.variance()), number(d.mse())};
+    if (one.frozen) {
+      const theory::Estimate& v = one.frozen->variance;
+      row.insert(row.end(),
+                 {number(v.value), number(v.error), fmt::format("{:+.2f} s.e.", v.distance(d.variance()))});
+    } else {
+      row.insert(row.end(), {"-", "-", "-"});
+    }
+    row.push_back(number(d.proposition));
+    row.push_back(whole(d.variance() / d.proposition));
+    row.push_back(one.frozen ? fmt::format("{:+.0f} s.e.", one.frozen->variance.distance(d.proposition))
+                             : "-");
+    table.add(std::move(row));
+  }
+  return fmt::format(
+      "\nThe gradient of a mini-batch of {} with frozen batch norm: exact formula on the measured moments, "
+      "real mini-batches,\n"
+      "Proposition 1 on the same moments\n{}",
+      report.batch, table.text());
+}
+
+std::string means_text(const ProbeResult& result) {
+  TextTable table({"strategy", "along expected", "s.e.", "miss", "training mode", "s.e.", "over frozen",
+                   "bias^2", "cosine"});
+  bool any = false;
+  for (const StrategyProbe& one : result.strategies) {
+    std::vector<std::string> row = {one.strategy};
+    if (one.frozen) {
+      row.insert(row.end(), {fmt::format("{:.4f}", one.frozen->along.value),
+                             fmt::format("{:.4f}", one.frozen->along.error),
+                             fmt::format("{:.2f}", one.frozen->mean_miss)});
+    } else {
+      row.insert(row.end(), {"-", "-", "-"});
+    }
+    if (one.training) {
+      const auto& v = one.training->sample.variance;
+      row.insert(row.end(), {number(v.value), number(v.error), times(v.value / one.total.variance()),
+                             one.training->bias2 ? number(*one.training->bias2) : "-",
+                             fmt::format("{:.3f}", one.training->cosine)});
+    } else {
+      row.insert(row.end(), {"-", "-", "-", "-", "-"});
+    }
+    any = any || one.frozen || one.training;
+    table.add(std::move(row));
+  }
+  if (!any) return "";
+  return "\nMeans of the same mini-batches (component along the expected gradient: 1 is right; squared miss "
+         "over its expectation:\n"
+         "about 1 is right), and batch norm in training mode, where no formula holds: variance, bias against "
+         "uniform, cosine of\n"
+         "its mean gradient with the frozen one\n" +
+         table.text();
+}
+
+std::string groups_text(const ProbeResult& result) {
+  const StrategyProbe* uniform = find(result, "uniform");
+  if (uniform == nullptr) return "";
+  const int tail = smallest_class(result.moments);
+  TextTable table({"strategy", "head", "Prop. 1", "medium", "Prop. 1", "tail", "Prop. 1", "smallest class",
+                   "Prop. 1", "whole", "Prop. 1"});
+  for (const StrategyProbe& one : result.strategies) {
+    std::vector<std::string> row = {one.strategy};
+    const auto add = [&row](const Decomposition& own, const Decomposition& base) {
+      row.push_back(times(own.variance() / base.variance()));
+      row.push_back(times(own.proposition / base.proposition));
+    };
+    for (int g = 0; g < 3; ++g) add(one.groups[g], uniform->groups[g]);
+    add(one.classes[tail], uniform->classes[tail]);
+    add(one.total, uniform->total);
+    table.add(std::move(row));
+  }
+  return "\nVariance of a group's part of the gradient over that under uniform sampling, exact and by "
+         "Proposition 1\n" +
+         table.text();
+}
+
+std::string course_text(const ProbeReport& report) {
+  if (report.results.size() < 2) return "";
+  TextTable table({"strategy", "epoch", "bias^2", "variance", "over uniform", "MSE",
+                   "tail variance over uniform", "exact/Prop. 1"});
+  for (std::size_t s = 0; s < report.results.front().strategies.size(); ++s) {
+    for (const ProbeResult& result : report.results) {
+      const StrategyProbe& one = result.strategies[s];
+      const StrategyProbe* uniform = find(result, "uniform");
+      const double all = uniform ? one.total.variance() / uniform->total.variance() : NAN;
+      const double tail = uniform ? one.groups[2].variance() / uniform->groups[2].variance() : NAN;
+      table.add({one.strategy, std::to_string(result.epoch), number(one.total.bias2),
+                 number(one.total.variance()), times(all), number(one.total.mse()), times(tail),
+                 whole(one.total.variance() / one.total.proposition)});
+    }
+  }
+  return "\nAlong the training\n" + table.text();
+}
+
+// What the measured gradients say of the paper's predictions; accuracies are the business of `longtail theory
+// --logs`.
+std::string evidence(const ProbeResult& result) {
+  const StrategyProbe* uniform = find(result, "uniform");
+  const StrategyProbe* balanced = find(result, "class_balanced");
+  const StrategyProbe* progressive = find(result, "progressive");
+  if (uniform == nullptr || balanced == nullptr) return "";
+  std::string out =
+      "\nThe paper's predictions, as far as gradients tell (accuracies: `longtail theory --logs`)\n";
+  if (progressive != nullptr) {
+    out += fmt::format(
+        "  1. progressive matches uniform on the head: its bias^2 is {:.3f} of the class-balanced one at "
+        "this epoch, its MSE\n"
+        "     {:.2f} times that of uniform (class-balanced: {:.2f}).\n",
+        progressive->total.bias2 / balanced->total.bias2, progressive->total.mse() / uniform->total.mse(),
+        balanced->total.mse() / uniform->total.mse());
+  }
+  const auto grows = [](const Decomposition& own, const Decomposition& base) {
+    return fmt::format("{} (Prop. 1: {})", times(own.variance() / base.variance()),
+                       times(own.proposition / base.proposition));
+  };
+  const int tail = smallest_class(result.moments);
+  out += fmt::format(
+      "  2. class-balanced has a volatile tail because of variance: against uniform the variance of the "
+      "smallest\n"
+      "     class's part is {}, of the tail's part {},\n"
+      "     of the whole gradient {}.\n"
+      "  3. gaps widen with the imbalance: bias^2 of class-balanced is {:.3g} of the squared full gradient "
+      "here;\n"
+      "     compare probes at other imbalances.\n",
+      grows(balanced->classes[tail], uniform->classes[tail]), grows(balanced->groups[2], uniform->groups[2]),
+      grows(balanced->total, uniform->total), balanced->total.bias2 / uniform->total.mean2);
+  return out;
+}
+
+}  // namespace
+
+std::string probe_text(const ProbeReport& report) {
+  std::string out = fmt::format("{}; engine {}, images not augmented\n", report.title, report.engine);
+  for (const ProbeResult& result : report.results) {
+    out += fmt::format("\n== after {} epochs{}; class weights of epoch {} of {} ==\n", result.epoch,
+                       result.epoch == 0 ? " (initial weights, batch-norm statistics settled)" : "",
+                       result.moment.epoch, result.moment.epochs);
+    out += gradients_text(report, result) + formulas_text(report, result) + means_text(result) +
+           groups_text(result) + evidence(result);
+  }
+  return out + course_text(report);
+}
+
+std::string probe_json(const ProbeReport& report) {
+  nlohmann::json result = {{"title", report.title},
+                           {"engine", report.engine},
+                           {"groups", report.groups.name()},
+                           {"batch_size", report.batch},
+                           {"augmented", false}};
+  for (const ProbeResult& one : report.results) result["results"].push_back(theory::to_json(one));
+  return result.dump(1) + "\n";
+}
+
+}  // namespace longtail::cli
