@@ -29,6 +29,7 @@ int run(int argc, char** argv) {
   add_train(app);
   add_evaluate(app);
   add_export(app);
+  add_study(app);
   add_report(app);
   add_compare(app);
   add_theory(app);

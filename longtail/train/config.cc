@@ -150,7 +150,8 @@ void check(const RunConfig& config) {
 RunConfig resolved(const RunConfig& config) {
   check(config);
   RunConfig result = config;
-  result.engine = nn::resolve_engine(config.engine);
+  // A named engine is left alone: a machine that cannot run it may still speak of the run.
+  if (config.engine == "auto") result.engine = nn::resolve_engine("auto");
   result.strategy = sampling::canonical_strategy(config.strategy);
   if (result.schedule != "multistep") {
     result.milestones.clear();

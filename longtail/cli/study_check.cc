@@ -1,0 +1,112 @@
+// longtail study check: what a study would do and how long it would take; changes nothing.
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "longtail/base/error.h"
+#include "longtail/base/text.h"
+#include "longtail/base/threads.h"
+#include "longtail/cli/study.h"
+#include "longtail/study/estimate.h"
+#include "longtail/study/folder.h"
+#include "longtail/study/grid.h"
+
+namespace longtail::cli {
+namespace {
+
+struct CheckFlags {
+  StudyFlags study;
+  std::string out;
+  bool no_time = false;
+};
+
+// The parameters that all runs share, a line each; strategy, rho and seed are in every run's line.
+void print_shared(const std::vector<study::Run>& runs, std::vector<std::string>& varied) {
+  fmt::print("\nThe same in every run:\n");
+  for (const auto& entry : train::run_params().entries()) {
+    if (!entry.info.identity) continue;
+    std::set<std::string> values;
+    for (const study::Run& run : runs) values.insert(entry.get(run.config));
+    if (values.size() > 1) {
+      varied.push_back(entry.info.name);
+    } else {
+      fmt::print("  {:<14} {}\n", entry.info.name, values.begin()->empty() ? "(none)" : *values.begin());
+    }
+  }
+}
+
+void print_runs(const std::vector<study::Run>& runs, const std::vector<std::string>& varied,
+                const std::optional<study::Estimate>& estimate, const CheckFlags& flags) {
+  std::size_t width = 0;
+  for (const study::Run& run : runs) width = std::max(width, run.name.size());
+  fmt::print("\nThe runs, in this order:\n");
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    std::string line = fmt::format("  {:>3}  {:<{}}", i + 1, runs[i].name, width);
+    for (const std::string& name : varied) {
+      line += fmt::format("  {} {}", name, train::run_params().find(name)->get(runs[i].config));
+    }
+    if (estimate) {
+      const auto& each = estimate->runs[i];
+      line += fmt::format("  {} images, {} steps an epoch, {}", base::with_commas(each.images), each.steps,
+                          base::duration(each.seconds));
+    }
+    if (!flags.out.empty())
+      line += fmt::format("  {}", study::word(study::inspect(flags.out, runs[i]).status));
+    fmt::print("{}\n", line);
+  }
+}
+
+void print_time(const study::Estimate& estimate, const std::vector<study::Run>& runs,
+                const CheckFlags& flags) {
+  double all = 0, left = 0;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    all += estimate.runs[i].seconds;
+    const bool done = !flags.out.empty() && study::inspect(flags.out, runs[i]).status == study::Status::kDone;
+    if (!done) left += estimate.runs[i].seconds;
+  }
+  fmt::print(
+      "\nMeasured here on {} CPUs: a step of {} images takes {:.1f} ms, evaluation does {} images a "
+      "second.\n",
+      base::available_cpus(), runs[0].config.batch_size, 1e3 * estimate.step_seconds,
+      base::with_commas(static_cast<std::int64_t>(estimate.images_per_second)));
+  fmt::print("All runs one after the other: about {}.", base::duration(all));
+  if (left < all) fmt::print(" What is left of them: about {}.", base::duration(left));
+  fmt::print("\n");
+}
+
+void check(const CheckFlags& flags) {
+  const study::StudyFile file = flags.study.read();
+  const std::string engine = study::engine_of(file, flags.out);
+  const std::vector<study::Run> runs = study::resolve(file, engine);
+  fmt::print("study {}: {} runs on the engine {}\n", file.name, runs.size(), engine);
+  if (!file.about.empty()) fmt::print("{}\n", file.about);
+  std::vector<std::string> varied;
+  print_shared(runs, varied);
+  std::optional<study::Estimate> estimate;
+  if (!flags.no_time) {
+    try {
+      estimate = study::estimate(runs, flags.study.data, 0);
+    } catch (const base::UsageError&) {
+      throw;
+    } catch (const base::Error& error) {
+      fmt::print("\nNo estimate of the time: {}\n", error.what());
+    }
+  }
+  print_runs(runs, varied, estimate, flags);
+  if (estimate) print_time(*estimate, runs, flags);
+}
+
+}  // namespace
+
+void add_study_check(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("check", "List the runs of a study and estimate their time; changes nothing");
+  const auto flags = std::make_shared<CheckFlags>();
+  add_study_flags(*command, flags->study, true);
+  command->add_option("--out", flags->out, "Say also what is done in this folder");
+  command->add_flag("--no-time", flags->no_time, "Without the measurement");
+  command->callback([flags] { check(*flags); });
+}
+
+}  // namespace longtail::cli

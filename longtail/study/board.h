@@ -1,0 +1,43 @@
+// What is known of a whole study at a moment: the state of every run, what our own children last said, and
+// how long the rest will take. The runner keeps it, the views show it.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "longtail/study/folder.h"
+#include "longtail/study/worker.h"
+
+namespace longtail::study {
+
+struct Seat {
+  RunState state;
+  bool selected = true;  // false: the run of another shard
+  bool ours = false;     // a child of this process works on it
+  Event last;            // what the child last said
+  std::chrono::steady_clock::time_point start;
+};
+
+struct Board {
+  Plan plan;
+  std::string folder;
+  std::vector<Seat> seats;  // one a run, in the order of the plan
+  int jobs = 1;
+  bool stopping = false;
+  std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+
+  int count(Status status) const;
+  std::vector<RunState> states() const;
+};
+
+Board make_board(const Plan& plan, const std::filesystem::path& folder,
+                 const std::vector<std::size_t>& selection);
+
+// Looks at the folder again for every run that may have changed.
+void refresh(Board& board);
+
+// Seconds until the selected runs are done, from what runs have taken so far; NaN if nothing is known yet.
+double seconds_left(const Board& board);
+
+}  // namespace longtail::study

@@ -1,0 +1,40 @@
+// A child process that does one run, and what it says.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "longtail/study/worker.h"
+
+namespace longtail::study {
+
+class Child {
+ public:
+  // Starts the program with the arguments. The child is killed if this process dies.
+  explicit Child(const std::vector<std::string>& command);
+  Child(Child&& other) noexcept;
+  Child& operator=(Child&&) = delete;
+  // A child still running is killed and waited for.
+  ~Child();
+
+  int fd() const { return fd_; }  // to poll
+  // Events that have arrived. False when the child has closed its end: then finish().
+  bool read(std::vector<Event>& events);
+  // Waits for the end. Returns what was wrong in words ("killed by signal 9 (Killed)", "ended with exit code
+  // 3"), or
+  // "" after an orderly end, whose code is in exit_code().
+  std::string finish();
+  int exit_code() const { return exit_code_; }
+  void signal(int number) const;
+
+ private:
+  pid_t pid_ = -1;
+  int fd_ = -1;
+  int exit_code_ = -1;
+  std::string buffer_;
+  std::string last_words_;  // lines that are no events: messages of libraries
+};
+
+}  // namespace longtail::study

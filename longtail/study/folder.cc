@@ -1,0 +1,299 @@
+#include "longtail/study/folder.h"
+
+#include <ctime>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "longtail/base/error.h"
+#include "longtail/base/file.h"
+#include "longtail/base/hash.h"
+#include "longtail/nn/engine.h"
+#include "longtail/study/lock.h"
+
+namespace longtail::study {
+namespace {
+
+namespace fs = std::filesystem;
+using base::fail;
+using nlohmann::json;
+
+constexpr int kSchema = 1;
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+// Parses a small JSON file of ours; every mistake is an Error that names the file.
+template <class Read>
+auto read_json(const fs::path& path, Read read) {
+  try {
+    return read(json::parse(base::read_text(path, std::uint64_t{1} << 30)));
+  } catch (const json::exception& error) {
+    fail("{} is damaged: {}", path.string(), error.what());
+  }
+}
+
+void write_if_changed(const fs::path& path, const std::string& text) {
+  std::error_code error;
+  if (fs::exists(path, error) && base::read_text(path) == text) return;
+  base::write_atomically(path, text);
+}
+
+json run_json(const Run& run) {
+  json config = json::object();
+  for (const auto& entry : train::run_params().entries()) {
+    if (entry.info.identity || entry.info.name == "keep_epochs")
+      config[entry.info.name] = entry.get(run.config);
+  }
+  return {{"name", run.name}, {"hash", run.hash}, {"config", config}};
+}
+
+// Does not recompute the hash: a machine without the study's engine may still look.
+Run parse_run(const json& object) {
+  Run run;
+  run.name = object.at("name").get<std::string>();
+  run.hash = object.at("hash").get<std::string>();
+  for (const auto& [key, value] : object.at("config").items()) {
+    train::run_params().set(run.config, key, value.get<std::string>());
+  }
+  return run;
+}
+
+json plan_json(const Plan& plan) {
+  json runs = json::array();
+  for (const Run& run : plan.runs) runs.push_back(run_json(run));
+  return {{"schema", kSchema},       {"name", plan.name},     {"about", plan.about},
+          {"version", plan.version}, {"engine", plan.engine}, {"runs", runs}};
+}
+
+json number(double value) { return value == value ? json(value) : json(nullptr); }
+double number(const json& value) { return value.is_number() ? value.get<double>() : kUnknown; }
+
+// The state of a run that is neither done nor failed.
+void read_progress(const fs::path& folder, RunState& state) {
+  const fs::path path = folder / "progress.json";
+  std::error_code error;
+  if (!fs::exists(path, error)) return;
+  try {
+    read_json(path, [&](const json& object) {
+      state.epoch = object.at("epoch").get<int>();
+      state.seconds = object.at("seconds").get<double>();
+      state.best = {number(object.at("overall")), number(object.at("head")), number(object.at("medium")),
+                    number(object.at("tail")), 0};
+      return 0;
+    });
+  } catch (const base::Error&) {
+    state.epoch = 0;  // only for show
+  }
+}
+
+void read_failure(const fs::path& path, RunState& state) {
+  try {
+    read_json(path, [&](const json& object) {
+      state.note = object.at("reason").get<std::string>();
+      state.failed_at = object.at("time").get<std::int64_t>();
+      return 0;
+    });
+  } catch (const base::Error& error) {
+    state.note = error.what();
+  }
+}
+
+void read_result(const fs::path& folder, RunState& state) {
+  const train::RunLog log = train::read_log(folder / "log.json");
+  state.epoch = log.epochs();
+  state.best = log.best.accuracy;
+  state.seconds = log.seconds_training + log.seconds_evaluation;
+  state.fingerprint = log.fingerprint;
+}
+
+bool present(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+}  // namespace
+
+fs::path run_folder(const fs::path& folder, const std::string& name) { return folder / "runs" / name; }
+fs::path lock_path(const fs::path& run_folder) { return run_folder / "study.lock"; }
+
+std::string engine_of(const StudyFile& study, const fs::path& folder) {
+  const std::string wanted = wanted_engine(study);
+  if (wanted != "auto") return wanted;
+  if (present(folder / "study.json")) return read_plan(folder).engine;
+  return nn::resolve_engine("auto");
+}
+
+Plan open_study(const StudyFile& study, const fs::path& folder, const std::string& version) {
+  resolve(study, wanted_engine(study));  // refuse before anything is made
+  base::make_folder(folder / "runs");
+  const FileLock lock = FileLock::take(folder / "study.lock");
+  Plan plan{study.name, study.about, version, engine_of(study, folder), {}};
+  plan.runs = resolve(study, plan.engine);
+  for (const Run& run : plan.runs) {
+    base::make_folder(run_folder(folder, run.name));
+    write_if_changed(run_folder(folder, run.name) / "run.json", run_json(run).dump(1) + "\n");
+  }
+  write_if_changed(folder / "study.toml",
+                   fmt::format("# Written by longtail {}: the study with everything said.\n{}", version,
+                               resolved_toml(study, plan.engine)));
+  write_if_changed(folder / "study.json", plan_json(plan).dump(1) + "\n");
+  return plan;
+}
+
+Plan read_plan(const fs::path& folder) {
+  if (!present(folder / "study.json")) {
+    fail(
+        "{} is not the folder of a study: it has no study.json; `longtail study run FILE --out {}` makes one",
+        folder.string(), folder.string());
+  }
+  return read_json(folder / "study.json", [&](const json& object) {
+    if (const int schema = object.at("schema").get<int>(); schema != kSchema) {
+      fail("{}/study.json has schema {}; this longtail reads {}", folder.string(), schema, kSchema);
+    }
+    Plan plan{object.at("name").get<std::string>(),
+              object.at("about").get<std::string>(),
+              object.at("version").get<std::string>(),
+              object.at("engine").get<std::string>(),
+              {}};
+    for (const json& run : object.at("runs")) plan.runs.push_back(parse_run(run));
+    return plan;
+  });
+}
+
+void require_engine(const Plan& plan) {
+  try {
+    nn::resolve_engine(plan.engine);
+  } catch (const base::Error& error) {
+    fail(
+        "the study runs on the engine {}, which this machine cannot: {}. Work on it on a machine that can, "
+        "or start "
+        "another study with another --out",
+        plan.engine, error.what());
+  }
+}
+
+Run read_run(const fs::path& folder) {
+  const Run run = read_json(folder / "run.json", parse_run);
+  const std::string hash = train::config_hash(run.config);
+  if (hash != run.hash || folder.filename().string() != run.name) {
+    fail(
+        "{}/run.json is damaged: it is not the configuration that its name promises; remove it and run the "
+        "study "
+        "again",
+        folder.string());
+  }
+  return run;
+}
+
+std::string_view word(Status status) {
+  switch (status) {
+    case Status::kWaiting:
+      return "waiting";
+    case Status::kInterrupted:
+      return "interrupted";
+    case Status::kRunning:
+      return "running";
+    case Status::kDone:
+      return "done";
+    case Status::kFailed:
+      return "failed";
+    case Status::kDamaged:
+      return "damaged";
+  }
+  return "";
+}
+
+void write_mark(const fs::path& folder, const Mark& mark) {
+  const json object = {{"epoch", mark.epoch},
+                       {"seconds", mark.seconds},
+                       {"overall", number(mark.best.overall)},
+                       {"head", number(mark.best.head)},
+                       {"medium", number(mark.best.medium)},
+                       {"tail", number(mark.best.tail)}};
+  base::write_atomically(folder / "progress.json", object.dump() + "\n");
+}
+
+RunState inspect(const fs::path& folder, const Run& run) {
+  const fs::path place = run_folder(folder, run.name);
+  if (!FileLock::is_held(lock_path(place))) return inspect_idle(place, run);
+  RunState state;
+  state.epochs = run.config.epochs;
+  state.status = Status::kRunning;
+  state.note = FileLock::holder(lock_path(place));
+  read_progress(place, state);
+  return state;
+}
+
+RunState inspect_idle(const fs::path& place, const Run& run) {
+  RunState state;
+  state.epochs = run.config.epochs;
+  if (const auto wrong = damage(place)) {
+    state.status = Status::kDamaged;
+    state.note = *wrong;
+  } else if (present(place / "done.json")) {
+    state.status = Status::kDone;
+    read_result(place, state);
+  } else if (present(place / "failed.json")) {
+    state.status = Status::kFailed;
+    read_progress(place, state);
+    read_failure(place / "failed.json", state);
+  } else {
+    read_progress(place, state);
+    state.status = state.epoch > 0 ? Status::kInterrupted : Status::kWaiting;
+  }
+  return state;
+}
+
+std::vector<std::string> strangers(const fs::path& folder, const Plan& plan) {
+  std::set<std::string> known;
+  for (const Run& run : plan.runs) known.insert(run.name);
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder / "runs", error)) {
+    const std::string name = entry.path().filename().string();
+    if (entry.is_directory(error) && !known.contains(name)) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void record_done(const fs::path& folder) {
+  const json object = {{"log_sha256", base::sha256(base::read_text(folder / "log.json"))},
+                       {"host", host_name()},
+                       {"time", static_cast<std::int64_t>(std::time(nullptr))}};
+  base::write_atomically(folder / "done.json", object.dump(1) + "\n");
+  std::error_code error;
+  fs::remove(folder / "failed.json", error);
+  fs::remove(folder / "progress.json", error);
+}
+
+void record_failed(const fs::path& folder, const std::string& reason) {
+  const json object = {
+      {"reason", reason}, {"host", host_name()}, {"time", static_cast<std::int64_t>(std::time(nullptr))}};
+  base::write_atomically(folder / "failed.json",
+                         object.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
+}
+
+std::optional<std::string> damage(const fs::path& folder) {
+  if (!present(folder / "done.json")) return std::nullopt;
+  try {
+    const auto expected = read_json(
+        folder / "done.json", [](const json& object) { return object.at("log_sha256").get<std::string>(); });
+    if (!present(folder / "log.json")) return "log.json is missing";
+    if (base::sha256(base::read_text(folder / "log.json")) != expected) {
+      return "log.json is not what the run wrote (its checksum differs)";
+    }
+    train::read_log(folder / "log.json");
+    return std::nullopt;
+  } catch (const base::Error& error) {
+    return error.what();
+  }
+}
+
+void set_aside(const fs::path& file) {
+  std::error_code error;
+  if (present(file)) fs::rename(file, file.string() + ".damaged", error);
+  if (error) fail<base::StorageError>("cannot rename {}: {}", file.string(), error.message());
+}
+
+}  // namespace longtail::study

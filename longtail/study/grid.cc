@@ -1,0 +1,187 @@
+#include "longtail/study/grid.h"
+
+#include <algorithm>
+#include <set>
+
+#include "longtail/base/error.h"
+#include "longtail/base/text.h"
+#include "longtail/sampling/strategy.h"
+
+namespace longtail::study {
+namespace {
+
+using base::fail;
+using base::UsageError;
+
+constexpr std::size_t kMostRuns = 100'000;
+constexpr std::size_t kHashDigits = 10;
+
+// Letters, digits and a few harmless signs: safe in any file system and any shell.
+std::string safe(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '+') {
+      result += c;
+    } else if (c == ':' || c == ',' || c == '-' || c == '/') {
+      result += '-';
+    }
+  }
+  return result;
+}
+
+std::string value_of(const train::RunConfig& config, const std::string& key) {
+  return train::run_params().find(key)->get(config);
+}
+
+void apply(train::RunConfig& config, const Setting& setting, const std::string& value) {
+  try {
+    if (!setting.of_strategy) {
+      train::run_params().set(config, setting.key, value);
+    } else if (strategy_takes(config.strategy, setting.key)) {
+      // "progressive" and gamma = 2 make "progressive:gamma=2".
+      config.strategy +=
+          (config.strategy.find(':') == std::string::npos ? ":" : ",") + setting.key + "=" + value;
+      sampling::make_strategy(config.strategy);
+    }
+  } catch (const UsageError&) {
+    throw;
+  } catch (const base::Error& error) {
+    fail<UsageError>("{}: {}", setting.where, error.what());
+  }
+}
+
+void refuse_idle_parameters(const StudyFile& study) {
+  std::vector<std::string> strategies = {train::RunConfig{}.strategy};
+  if (const Setting* setting = study.find("strategy")) strategies = setting->values;
+  for (const Setting& setting : study.settings) {
+    if (!setting.of_strategy) continue;
+    const bool used = std::any_of(strategies.begin(), strategies.end(),
+                                  [&](const std::string& s) { return strategy_takes(s, setting.key); });
+    if (!used) {
+      fail<UsageError>("{}: no strategy of this study ({}) takes `{}`", setting.where,
+                       base::join(strategies, ", "), setting.key);
+    }
+  }
+}
+
+std::size_t combinations(const StudyFile& study) {
+  std::size_t count = 1;
+  for (const Setting& setting : study.settings) {
+    count *= setting.values.size();
+    if (count > kMostRuns) {
+      fail<UsageError>("{}: the grid has more than {} runs", setting.where, base::with_commas(kMostRuns));
+    }
+  }
+  return count;
+}
+
+// The configuration of one combination: `index` counts through the axes, the last one fastest. Parameters of
+// strategies come last, when the strategy is known.
+train::RunConfig combination(const StudyFile& study, std::size_t index, const std::string& engine) {
+  train::RunConfig config;
+  std::vector<std::pair<const Setting*, const std::string*>> choice;
+  for (auto setting = study.settings.rbegin(); setting != study.settings.rend(); ++setting) {
+    choice.emplace_back(&*setting, &setting->values[index % setting->values.size()]);
+    index /= setting->values.size();
+  }
+  for (const bool of_strategy : {false, true}) {
+    for (const auto& [setting, value] : choice) {
+      if (setting->of_strategy == of_strategy) apply(config, *setting, *value);
+    }
+  }
+  if (config.engine == "auto") config.engine = engine;
+  return config;
+}
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    if (c == '\n') {
+      result += "\\n";
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
+}
+
+std::string toml_value(const std::string& type, const std::string& text) {
+  if (type == "text") return quoted(text);
+  if (type == "integers") return "[" + text + "]";
+  return text;
+}
+
+std::string toml_values(const std::string& type, const std::vector<std::string>& values) {
+  std::vector<std::string> parts;
+  for (const std::string& value : values) parts.push_back(toml_value(type, value));
+  return parts.size() == 1 ? parts[0] : "[" + base::join(parts, ", ") + "]";
+}
+
+}  // namespace
+
+Run make_run(const train::RunConfig& config, const std::vector<std::string>& also) {
+  Run run;
+  run.config = train::resolved(config);
+  run.hash = train::config_hash(run.config);
+  std::string name = safe(run.config.strategy) + "-rho" + safe(value_of(run.config, "rho"));
+  for (const std::string& key : also) {
+    if (key != "strategy" && key != "rho" && key != "seed")
+      name += "-" + key + safe(value_of(run.config, key));
+  }
+  run.name = fmt::format("{}-seed{}-{}", name, run.config.seed, run.hash.substr(0, kHashDigits));
+  return run;
+}
+
+std::vector<Run> resolve(const StudyFile& study, const std::string& engine) {
+  refuse_idle_parameters(study);
+  std::vector<std::string> axes;
+  for (const Setting& setting : study.settings) {
+    if (setting.axis() && !setting.of_strategy) axes.push_back(setting.key);
+  }
+  std::vector<Run> runs;
+  std::set<std::string> seen;
+  const std::size_t count = combinations(study);
+  for (std::size_t index = 0; index < count; ++index) {
+    Run run = make_run(combination(study, index, engine), axes);
+    // A strategy that does not take an axis meets itself again at every value of it.
+    if (seen.insert(run.hash).second) runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+std::string wanted_engine(const StudyFile& study) {
+  const Setting* setting = study.find("engine");
+  if (!setting) return "auto";
+  if (setting->axis()) {
+    fail<UsageError>(
+        "{}: `engine` cannot be an axis: the runs of a study must be comparable; make two studies",
+        setting->where);
+  }
+  return setting->values[0];
+}
+
+std::string resolved_toml(const StudyFile& study, const std::string& engine) {
+  const auto& table = train::run_params();
+  std::string text = "name = " + quoted(study.name) + "\n";
+  if (!study.about.empty()) text += "about = " + quoted(study.about) + "\n";
+  std::string section;
+  for (const auto& entry : table.entries()) {
+    const Setting* setting = study.find(entry.info.name);
+    if ((setting && setting->axis()) || !entry.info.identity) continue;
+    if (entry.info.section != section) text += fmt::format("\n[{}]\n", section = entry.info.section);
+    std::string value = setting ? setting->values[0] : entry.info.initial;
+    if (entry.info.name == "engine" && value == "auto") value = engine;
+    text += fmt::format("{} = {}\n", entry.info.name, toml_value(entry.info.type, value));
+  }
+  text += "\n[grid]\n";
+  for (const Setting& setting : study.settings) {
+    if (!setting.axis() && !setting.of_strategy) continue;
+    const auto* entry = table.find(setting.key);
+    text +=
+        fmt::format("{} = {}\n", setting.key, toml_values(entry ? entry->info.type : "real", setting.values));
+  }
+  return text;
+}
+
+}  // namespace longtail::study

@@ -1,0 +1,32 @@
+// The runs of a study: every combination of the axes, each with its whole configuration and a name that says
+// what it is and changes when anything that matters changes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "longtail/study/study_file.h"
+#include "longtail/train/config.h"
+
+namespace longtail::study {
+
+struct Run {
+  std::string name;  // "progressive-rho100-seed42-1a2b3c4d5e": its folder under runs/
+  std::string hash;  // SHA-256 of the identity of the configuration; the name ends with its first ten digits
+  train::RunConfig config;  // resolved
+};
+
+// In the order of the file: the axis written first varies slowest. `engine` is what the file's `auto` means
+// in this study. An axis of a strategy's parameter multiplies only the strategies that take it.
+std::vector<Run> resolve(const StudyFile& study, const std::string& engine);
+
+// The run of one configuration, named by strategy, rho, seed and the keys in `also`.
+Run make_run(const train::RunConfig& config, const std::vector<std::string>& also = {});
+
+// The study as a file that says everything: every parameter written out, `engine` in place of auto.
+std::string resolved_toml(const StudyFile& study, const std::string& engine);
+
+// The engine the file asks for ("auto" if it does not say). The engine cannot be an axis.
+std::string wanted_engine(const StudyFile& study);
+
+}  // namespace longtail::study

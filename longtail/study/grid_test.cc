@@ -1,0 +1,165 @@
+#include "longtail/study/grid.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "longtail/base/error.h"
+
+namespace longtail::study {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+StudyFile parsed(const std::string& text) { return parse_study(text, "test.toml"); }
+
+std::vector<std::string> names(const std::vector<Run>& runs) {
+  std::vector<std::string> list;
+  for (const auto& run : runs) list.push_back(run.name.substr(0, run.name.size() - 11));
+  return list;
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    const StudyFile study = parsed(text);
+    wanted_engine(study);
+    resolve(study, "onednn");
+  } catch (const base::Error& error) {
+    return error.what();
+  }
+  return "(accepted)";
+}
+
+TEST(Grid, VariesTheFirstAxisSlowest) {
+  const auto runs = resolve(
+      parsed("[grid]\nrho = [100, 10]\nseed = [1, 2]\nstrategy = [\"uniform\", \"square_root\"]"), "onednn");
+  EXPECT_THAT(names(runs),
+              ElementsAre("uniform-rho100-seed1", "square_root-rho100-seed1", "uniform-rho100-seed2",
+                          "square_root-rho100-seed2", "uniform-rho10-seed1", "square_root-rho10-seed1",
+                          "uniform-rho10-seed2", "square_root-rho10-seed2"));
+}
+
+TEST(Grid, WithoutAnAxisIsOneRun) { EXPECT_EQ(resolve(parsed(""), "onednn").size(), 1u); }
+
+TEST(Grid, MultipliesOnlyTheStrategiesThatTakeAParameter) {
+  const auto runs =
+      resolve(parsed("[grid]\nstrategy = [\"uniform\", \"progressive\"]\ngamma = [0.5, 1, 2]"), "onednn");
+  EXPECT_THAT(names(runs), ElementsAre("uniform-rho100-seed42", "progressive-gamma0.5-rho100-seed42",
+                                       "progressive-rho100-seed42", "progressive-gamma2-rho100-seed42"));
+  EXPECT_EQ(runs[3].config.strategy, "progressive:gamma=2");
+}
+
+TEST(Grid, RefusesAParameterThatNoStrategyTakes) {
+  EXPECT_THAT(refusal("[grid]\nstrategy = [\"uniform\"]\ngamma = [1, 2]"),
+              HasSubstr("test.toml:3: no strategy of this study (uniform) takes `gamma`"));
+}
+
+TEST(Grid, RefusesAParameterOfAStrategyOutOfRangeOrGivenTwice) {
+  EXPECT_THAT(refusal("[grid]\nstrategy = [\"progressive\"]\ngamma = [1, -2]"), StartsWith("test.toml:3: "));
+  EXPECT_THAT(refusal("[grid]\nstrategy = [\"progressive:gamma=3\"]\ngamma = [1, 2]"),
+              HasSubstr("given twice"));
+}
+
+TEST(Grid, NamesTheOtherAxesOfARun) {
+  const auto runs =
+      resolve(parsed("[grid]\nlr = [0.1, 0.05]\nmilestones = [[160, 180], [120, 160]]"), "onednn");
+  EXPECT_THAT(names(runs), ElementsAre("uniform-rho100-lr0.1-milestones160-180-seed42",
+                                       "uniform-rho100-lr0.1-milestones120-160-seed42",
+                                       "uniform-rho100-lr0.05-milestones160-180-seed42",
+                                       "uniform-rho100-lr0.05-milestones120-160-seed42"));
+}
+
+TEST(Grid, GivesEveryRunItsOwnNameAndTheSameRunTheSameName) {
+  const auto runs = resolve(parsed("[grid]\nseed = [1, 2, 3]\nlr = [0.1, 0.2]"), "onednn");
+  std::set<std::string> distinct;
+  for (const auto& run : runs) distinct.insert(run.name);
+  EXPECT_EQ(distinct.size(), 6u);
+  const auto other = resolve(parsed("[train]\nlr = 0.2\n[grid]\nseed = [3]"), "onednn");
+  EXPECT_EQ(other[0].hash, runs[5].hash);
+}
+
+TEST(Grid, ChangesTheHashWithWhatMattersOnly) {
+  const auto hash = [](const std::string& text) { return resolve(parsed(text), "onednn")[0].hash; };
+  const std::string plain = hash("");
+  EXPECT_EQ(hash("[run]\nthreads = 3\ndata = \"/elsewhere\""), plain);
+  EXPECT_EQ(hash("[train]\nepochs = 200\nmilestones = [160, 180]"), plain) << "the default, said";
+  EXPECT_NE(hash("[train]\nepochs = 201"), plain);
+  EXPECT_NE(hash("[train]\nweight_decay = 1e-4"), plain);
+  EXPECT_NE(hash("[data]\nval_fraction = 0.1"), plain);
+}
+
+TEST(Grid, RefusesCombinationsThatCannotBe) {
+  EXPECT_THAT(refusal("[train]\nepochs = 10\nmilestones = [20]"), HasSubstr("milestones"));
+  EXPECT_THAT(refusal("[grid]\nengine = [\"onednn\", \"amx\"]"), HasSubstr("cannot be an axis"));
+}
+
+TEST(Grid, RefusesMoreRunsThanAnyoneCanMean) {
+  std::string list = "0";
+  for (int i = 1; i < 400; ++i) list += ", " + std::to_string(i);
+  EXPECT_THAT(refusal("[grid]\nseed = [" + list + "]\nwarmup_epochs = [" + list + "]"),
+              HasSubstr("more than 100,000 runs"));
+}
+
+TEST(ResolvedToml, GivesTheSameRunsAgain) {
+  const StudyFile study = parsed(
+      "name = \"a \\\"b\\\"\"\n[train]\nepochs = 30\nlr = 0.05\n[grid]\nmilestones = [[20, 25], [10]]\n"
+      "strategy = [\"progressive\", \"uniform\"]\ngamma = [0.5, 2]\nseed = [1, 2]\n");
+  const auto runs = resolve(study, "onednn");
+  const StudyFile again = parse_study(resolved_toml(study, "onednn"), "again.toml");
+  EXPECT_EQ(again.name, "a \"b\"");
+  const auto same = resolve(again, "auto is decided");
+  ASSERT_EQ(same.size(), runs.size());
+  for (std::size_t i = 0; i < runs.size(); ++i) EXPECT_EQ(same[i].name, runs[i].name);
+}
+
+// The study of the paper: 4 strategies, 3 ratios, 3 seeds, and every hyperparameter of its table.
+TEST(PaperStudy, IsThe36RunsOfThePaper) {
+  const auto runs = resolve(read_study(LONGTAIL_SOURCE_DIR "/studies/paper.toml"), "onednn");
+  ASSERT_EQ(runs.size(), 36u);
+  std::set<std::string> points;
+  for (const auto& run : runs) {
+    const train::RunConfig& c = run.config;
+    points.insert(fmt::format("{} {} {}", c.strategy, c.subset.rho, c.seed));
+    EXPECT_EQ(c.dataset, "cifar100");
+    EXPECT_EQ(c.subset.profile, "exp");
+    EXPECT_EQ(c.subset.class_order, "label");
+    EXPECT_EQ(c.subset.groups, "paper");
+    EXPECT_EQ(c.augment, "crop_flip");
+    EXPECT_EQ(c.val_fraction, 0);
+    EXPECT_EQ(c.model, "resnet32");
+    EXPECT_EQ(c.shortcut, "projection");
+    EXPECT_EQ(c.loss, "cross_entropy");
+    EXPECT_TRUE(c.nesterov);
+    EXPECT_EQ(c.momentum, 0.9);
+    EXPECT_EQ(c.weight_decay, 2e-4);
+    EXPECT_EQ(c.lr, 0.1);
+    EXPECT_EQ(c.batch_size, 128);
+    EXPECT_EQ(c.epochs, 200);
+    EXPECT_EQ(c.warmup_epochs, 5);
+    EXPECT_EQ(c.schedule, "multistep");
+    EXPECT_THAT(c.milestones, ElementsAre(160, 180));
+    EXPECT_EQ(c.lr_decay, 0.01);
+    EXPECT_EQ(c.clip, 5.0);
+  }
+  for (const char* strategy : {"uniform", "class_balanced", "square_root", "progressive"}) {
+    for (const int rho : {10, 50, 100}) {
+      for (const int seed : {42, 123, 456})
+        EXPECT_TRUE(points.contains(fmt::format("{} {} {}", strategy, rho, seed)));
+    }
+  }
+  EXPECT_EQ(runs.front().config.subset.rho, 100);
+  EXPECT_EQ(runs.back().config.subset.rho, 10);
+}
+
+TEST(ShippedStudies, AllResolve) {
+  for (const char* name : {"paper", "fashion", "gamma", "milestones"}) {
+    const auto path = std::string(LONGTAIL_SOURCE_DIR "/studies/") + name + ".toml";
+    EXPECT_FALSE(resolve(read_study(path), "onednn").empty()) << path;
+  }
+}
+
+}  // namespace
+}  // namespace longtail::study

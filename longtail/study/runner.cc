@@ -1,0 +1,267 @@
+#include "longtail/study/runner.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <ctime>
+#include <list>
+#include <optional>
+
+#include "longtail/base/error.h"
+#include "longtail/base/threads.h"
+#include "longtail/study/child.h"
+#include "longtail/study/lock.h"
+
+namespace longtail::study {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds kLookAgain(2);  // at what other processes did
+constexpr milliseconds kTick(400);
+constexpr int kBusy = 75;
+constexpr int kMostAttempts =
+    3;  // of one run by one process; more means that something is wrong with the place
+
+std::atomic<int> signals_seen = 0;
+
+// Counts SIGINT, SIGTERM and SIGHUP while it lives.
+class SignalWatch {
+ public:
+  SignalWatch() {
+    signals_seen = 0;
+    struct sigaction action {};
+    action.sa_handler = [](int) { ++signals_seen; };
+    for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &action, &old_[i]);
+  }
+  ~SignalWatch() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &old_[i], nullptr);
+  }
+  SignalWatch(const SignalWatch&) = delete;
+  SignalWatch& operator=(const SignalWatch&) = delete;
+
+ private:
+  static constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, 3> old_{};
+};
+
+class Runner {
+ public:
+  Runner(Board& board, const RunnerOptions& options, Watcher& watcher)
+      : board_(board), options_(options), watcher_(watcher), attempts_(board.seats.size()) {
+    board_.jobs = options.jobs;
+    threads_ = options.threads > 0 ? options.threads
+                                   : std::max(1, base::available_cpus() / std::max(1, options.jobs));
+  }
+
+  Ending run() {
+    const SignalWatch watch;
+    for (;;) {
+      check_for_end();
+      if (!board_.stopping) start_children();
+      if (active_.empty() && (board_.stopping || nothing_left())) break;
+      listen();
+      if (Clock::now() - looked_ > kLookAgain) look_again();
+      watcher_.tick(board_);
+    }
+    if (!storage_.empty()) throw base::StorageError(storage_);
+    return ending_;
+  }
+
+ private:
+  struct Active {
+    std::size_t run;
+    Child child;
+    bool told_end = false;  // it said how it ended
+  };
+
+  void stop(Ending ending) {
+    if (!board_.stopping) ending_ = ending;
+    board_.stopping = true;
+    for (const Active& active : active_) active.child.signal(SIGTERM);
+  }
+
+  void check_for_end() {
+    const int seen = signals_seen.exchange(0);
+    if (seen > 0 && board_.stopping) {
+      for (const Active& active : active_) active.child.signal(SIGKILL);  // asked twice: at once
+    } else if (seen > 0) {
+      stop(Ending::kSignal);
+    } else if (options_.seconds > 0 && !board_.stopping &&
+               Clock::now() - begin_ > std::chrono::duration<double>(options_.seconds)) {
+      stop(Ending::kTimeUp);
+    }
+  }
+
+  // A failed run is tried again once, and only if it failed before this process began.
+  bool retry(const RunState& state, std::size_t run) const {
+    return options_.retry_failed && attempts_[run] == 0 && state.failed_at <= started_at_;
+  }
+
+  bool open(const Seat& seat, std::size_t run) const {
+    if (!seat.selected || seat.ours || attempts_[run] >= kMostAttempts) return false;
+    switch (seat.state.status) {
+      case Status::kWaiting:
+      case Status::kInterrupted:
+      case Status::kDamaged:
+        return true;
+      case Status::kFailed:
+        return retry(seat.state, run);
+      case Status::kRunning:
+      case Status::kDone:
+        return false;
+    }
+    return false;
+  }
+
+  // Nothing to start, nobody to wait for.
+  bool nothing_left() const {
+    for (std::size_t i = 0; i < board_.seats.size(); ++i) {
+      const Seat& seat = board_.seats[i];
+      if (open(seat, i) || (seat.selected && seat.state.status == Status::kRunning)) return false;
+    }
+    return true;
+  }
+
+  void start_children() {
+    for (std::size_t i = 0; i < board_.seats.size() && static_cast<int>(active_.size()) < options_.jobs;
+         ++i) {
+      Seat& seat = board_.seats[i];
+      if (!open(seat, i)) continue;
+      see(i);  // another process may have been faster
+      if (open(seat, i)) start(i);
+    }
+  }
+
+  // Looks at one run in the folder and tells if another process has finished it.
+  void see(std::size_t i) {
+    Seat& seat = board_.seats[i];
+    const Status before = seat.state.status;
+    seat.state = inspect(board_.folder, board_.plan.runs[i]);
+    if (seat.state.status == Status::kDone && before != Status::kDone && !seat.ours) tell(i, "elsewhere");
+  }
+
+  void look_again() {
+    looked_ = Clock::now();
+    for (std::size_t i = 0; i < board_.seats.size(); ++i) {
+      const Seat& seat = board_.seats[i];
+      if (!seat.ours && seat.state.status != Status::kDone) see(i);
+    }
+  }
+
+  void tell(std::size_t run, const std::string& kind, const std::string& text = "") {
+    Event event;
+    event.kind = kind;
+    event.text = text;
+    event.best = board_.seats[run].state.best;
+    watcher_.happened(board_, run, event);
+  }
+
+  void start(std::size_t i) {
+    const std::filesystem::path folder = run_folder(board_.folder, board_.plan.runs[i].name);
+    std::vector<std::string> command = {
+        options_.program, "study", "work", "--run-folder", folder, "--threads", fmt::format("{}", threads_)};
+    if (!options_.data.empty()) command.insert(command.end(), {"--data", options_.data});
+    Seat& seat = board_.seats[i];
+    std::string text;
+    if (seat.state.status == Status::kInterrupted)
+      text = fmt::format("goes on after epoch {}", seat.state.epoch);
+    if (seat.state.status == Status::kFailed) text = "again; it failed before: " + seat.state.note;
+    active_.push_back({i, Child(command)});
+    ++attempts_[i];
+    seat.ours = true;
+    seat.last = Event{};
+    seat.start = Clock::now();
+    seat.state.status = Status::kRunning;
+    seat.state.note.clear();
+    tell(i, "start", text);
+  }
+
+  void listen() {
+    std::vector<pollfd> waits;
+    for (const Active& active : active_) waits.push_back({active.child.fd(), POLLIN, 0});
+    if (::poll(waits.data(), waits.size(), static_cast<int>(kTick.count())) <= 0) return;
+    std::size_t at = 0;
+    for (auto active = active_.begin(); active != active_.end(); ++at) {
+      const auto next = std::next(active);
+      if (waits[at].revents != 0) hear(active);
+      active = next;
+    }
+  }
+
+  void hear(std::list<Active>::iterator active) {
+    std::vector<Event> events;
+    const bool open = active->child.read(events);
+    for (const Event& event : events) note(*active, event);
+    if (!open) conclude(active);
+  }
+
+  void note(Active& active, const Event& event) {
+    Seat& seat = board_.seats[active.run];
+    if (event.kind == "step" || event.kind == "epoch") {
+      seat.last = event;
+      seat.state.epoch = event.epoch;
+      seat.state.best = event.best;
+    }
+    if (event.kind == "failed" || event.kind == "storage") active.told_end = true;
+    if (event.kind == "storage" && storage_.empty()) {
+      storage_ = event.text;
+      stop(Ending::kFinished);
+    }
+    if (event.kind == "epoch" || event.kind == "damaged" || event.kind == "failed") {
+      watcher_.happened(board_, active.run, event);
+    }
+  }
+
+  void conclude(std::list<Active>::iterator active) {
+    const std::size_t run = active->run;
+    Seat& seat = board_.seats[run];
+    std::string wrong = active->child.finish();
+    const int code = active->child.exit_code();
+    if (wrong.empty() && code == 1 && !active->told_end) wrong = "ended with exit code 1 and no word";
+    active_.erase(active);
+    seat.ours = false;
+    if (code == kBusy) --attempts_[run];
+    if (!wrong.empty() && !board_.stopping) blame(run, wrong);
+    seat.state = inspect(board_.folder, board_.plan.runs[run]);
+    if (seat.state.status == Status::kDone) {
+      tell(run, "done");
+    } else if (code == 130 && !board_.stopping) {
+      stop(Ending::kSignal);  // someone told the child to stop: that is meant for the study
+    }
+  }
+
+  // The child could not say itself why it ended.
+  void blame(std::size_t run, const std::string& reason) {
+    const std::filesystem::path folder = run_folder(board_.folder, board_.plan.runs[run].name);
+    const auto lock = FileLock::try_take(lock_path(folder));
+    if (!lock) return;  // another process goes on with it already
+    record_failed(folder, reason);
+    tell(run, "failed", reason);
+  }
+
+  Board& board_;
+  const RunnerOptions& options_;
+  Watcher& watcher_;
+  int threads_ = 1;
+  std::list<Active> active_;
+  std::vector<int> attempts_;
+  std::string storage_;  // why nothing can be written
+  Ending ending_ = Ending::kFinished;
+  Clock::time_point begin_ = Clock::now();
+  Clock::time_point looked_ = begin_;
+  std::int64_t started_at_ = std::time(nullptr);
+};
+
+}  // namespace
+
+Ending run_study(Board& board, const RunnerOptions& options, Watcher& watcher) {
+  return Runner(board, options, watcher).run();
+}
+
+}  // namespace longtail::study

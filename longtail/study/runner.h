@@ -1,0 +1,40 @@
+// Works on a study until every selected run is done or has failed: one child process a run, at most `jobs` at
+// a time, alongside any number of other processes doing the same. Never repeats a finished run; takes over
+// what a dead process left.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "longtail/study/board.h"
+
+namespace longtail::study {
+
+struct RunnerOptions {
+  std::string program;  // the executable whose `study work` does one run
+  std::string data;     // folder of the data set, handed on
+  int jobs = 1;
+  int threads = 0;     // of each run; 0: the CPUs shared out
+  double seconds = 0;  // stop after that long; 0: when done
+  bool retry_failed = false;
+};
+
+// Is told what happens, on the thread that calls run().
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  // kinds: those of Event, and "start"; "elsewhere": another process finished the run.
+  virtual void happened(const Board& board, std::size_t run, const Event& event) = 0;
+  // At least twice a second.
+  virtual void tick(const Board& board) = 0;
+};
+
+enum class Ending { kFinished, kTimeUp, kSignal };
+
+// Returns when nothing is left to do for the selection, the time is up or a signal asks to stop; the board
+// then says what is what. Throws base::StorageError if nothing can be written any more.
+Ending run_study(Board& board, const RunnerOptions& options, Watcher& watcher);
+
+}  // namespace longtail::study

@@ -1,0 +1,21 @@
+// Which runs a command means, and for how long it may work.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "longtail/study/folder.h"
+
+namespace longtail::study {
+
+// The runs of a plan that are in shard "i/n" (every n-th, from the i-th, counted from 1; empty: all) and
+// whose names are or begin with one of `only` (empty: all). An Error if a word of `only` means no run.
+std::vector<std::size_t> select(const Plan& plan, std::string_view shard,
+                                const std::vector<std::string>& only);
+
+// "90m", "2h", "1h30m", "45s", "1d" in seconds.
+double parse_duration(std::string_view text);
+
+}  // namespace longtail::study

@@ -1,0 +1,76 @@
+#include "longtail/study/sharing.h"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <map>
+
+namespace longtail::study {
+namespace {
+
+using Key = std::function<bool(const base::ParamInfo&)>;  // the parameters a thing depends on
+
+std::string key_of(const Run& run, const Key& depends) {
+  std::string text;
+  for (const auto& entry : train::run_params().entries()) {
+    if (depends(entry.info)) text += entry.info.name + "=" + entry.get(run.config) + ";";
+  }
+  return text;
+}
+
+struct Shared {
+  const char* what;
+  std::string train::Fingerprint::*member;
+  Key depends;
+};
+
+const std::vector<Shared>& shared_things() {
+  using Info = base::ParamInfo;
+  static const std::vector<Shared> all = {
+      {"the data", &train::Fingerprint::data, [](const Info& p) { return p.name == "dataset"; }},
+      {"the subset", &train::Fingerprint::subset,
+       [](const Info& p) { return p.name == "seed" || (p.section == "data" && p.name != "augment"); }},
+      {"the initial weights", &train::Fingerprint::init,
+       [](const Info& p) {
+         return p.name == "seed" || p.name == "dataset" || p.name == "model" || p.name == "shortcut";
+       }},
+      {"the augmentation", &train::Fingerprint::augment,
+       [](const Info& p) { return p.name == "seed" || p.name == "augment"; }},
+  };
+  return all;
+}
+
+}  // namespace
+
+std::string Sharing::sentence() const {
+  if (runs == 0) return "No run is finished yet.";
+  if (!problems.empty()) return fmt::format("The runs are NOT comparable: {}.", fmt::join(problems, "; "));
+  return fmt::format(
+      "Within each seed all strategies share subset, initial weights and augmentation (checked on {} {}).",
+      runs, runs == 1 ? "run" : "runs");
+}
+
+Sharing check_sharing(std::span<const Run> runs, std::span<const RunState> states) {
+  Sharing sharing;
+  for (const RunState& state : states) sharing.runs += state.status == Status::kDone;
+  for (const Shared& thing : shared_things()) {
+    std::map<std::string, std::size_t> first;  // key -> the first run that has it
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      if (states[i].status != Status::kDone) continue;
+      const auto [other, fresh] = first.emplace(key_of(runs[i], thing.depends), i);
+      if (!fresh && states[i].fingerprint.*thing.member != states[other->second].fingerprint.*thing.member) {
+        sharing.problems.push_back(fmt::format("{} of {} differs from that of {}", thing.what, runs[i].name,
+                                               runs[other->second].name));
+      }
+    }
+  }
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (states[i].status == Status::kDone && states[i].fingerprint.protocol != runs[i].hash) {
+      sharing.problems.push_back(
+          fmt::format("the log of {} was made with another configuration", runs[i].name));
+    }
+  }
+  return sharing;
+}
+
+}  // namespace longtail::study

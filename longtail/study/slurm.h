@@ -1,0 +1,50 @@
+// A study handed to Slurm: a job array with one task a run, each the same command that a person would type.
+// What was submitted is kept in DIR/slurm/jobs.json, beside the scripts and the output of the tasks.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "longtail/study/folder.h"
+
+namespace longtail::study {
+
+struct SubmitOptions {
+  std::string program;  // absolute path of this executable
+  std::filesystem::path folder;
+  std::string data;
+  std::string partition;
+  std::string time;      // Slurm's form: "2:00:00"
+  int cpus = 0;          // 0: what the partition gives
+  int max_parallel = 0;  // 0: no limit
+  bool retry_failed = false;
+};
+
+// The script of an array over `names`: task i runs names[i].
+std::string batch_script(const std::string& study, const std::vector<std::string>& names,
+                         const std::string& list, const SubmitOptions& options);
+
+struct SlurmJob {
+  std::string id;                  // of the array
+  std::vector<std::string> names;  // the run of each task
+};
+
+// What Slurm says of the tasks it still knows: run name -> "RUNNING on node3 for 12:04", "PENDING
+// (Resources)".
+using SlurmWords = std::map<std::string, std::string>;
+// From lines "id_task|state|node|time|reason" of squeue.
+SlurmWords parse_squeue(const std::string& text, const std::vector<SlurmJob>& jobs);
+
+// Submits the runs and records the job. An Error says so if Slurm is not here or refuses.
+SlurmJob submit(const std::string& study, const std::vector<std::string>& names,
+                const SubmitOptions& options);
+std::vector<SlurmJob> read_jobs(const std::filesystem::path& folder);
+// Asks squeue about the jobs of the folder; nothing if none was submitted or none is left. An Error if Slurm
+// is gone.
+SlurmWords ask_slurm(const std::filesystem::path& folder);
+// Cancels every job of the folder that Slurm still has; returns their ids.
+std::vector<std::string> cancel_jobs(const std::filesystem::path& folder);
+
+}  // namespace longtail::study

@@ -1,0 +1,286 @@
+#include "longtail/study/study_file.h"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "longtail/base/error.h"
+#include "longtail/base/file.h"
+#include "longtail/base/text.h"
+#include "longtail/sampling/strategy.h"
+#include "longtail/train/config.h"
+
+namespace longtail::study {
+namespace {
+
+using base::did_you_mean;
+using base::fail;
+using base::UsageError;
+
+constexpr std::string_view kGrid = "grid";
+
+std::vector<std::string> section_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : train::run_params().entries()) {
+    if (std::find(names.begin(), names.end(), entry.info.section) == names.end()) {
+      names.push_back(entry.info.section);
+    }
+  }
+  names.emplace_back(kGrid);
+  return names;
+}
+
+// What a key means: a parameter of a run or one of a strategy.
+struct Meaning {
+  const base::ParamInfo* info = nullptr;  // null: of a strategy
+  std::string section;                    // where it belongs
+};
+
+Meaning meaning_of(const std::string& key, const std::string& section, const std::string& where) {
+  const auto& table = train::run_params();
+  const auto* entry = table.find(key);
+  if (entry) {
+    if (section != kGrid && section != entry->info.section) {
+      fail<UsageError>("{}: `{}` belongs to [{}], not [{}]", where, key, entry->info.section, section);
+    }
+    return {&entry->info, entry->info.section};
+  }
+  const std::vector<std::string> extra = strategy_parameters();
+  if (std::find(extra.begin(), extra.end(), key) != extra.end()) {
+    if (section != kGrid && section != "train") {
+      fail<UsageError>("{}: `{}`, a parameter of a sampling strategy, belongs to [train] or [grid]", where,
+                       key);
+    }
+    return {nullptr, "train"};
+  }
+  std::vector<std::string> known = table.names();
+  known.insert(known.end(), extra.begin(), extra.end());
+  fail<UsageError>("{}: unknown key `{}` in [{}]{}", where, key, section, did_you_mean(key, known));
+}
+
+std::optional<std::string> scalar_text(const toml::node& node) {
+  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* whole = node.as_integer()) return fmt::format("{}", whole->get());
+  if (const auto* real = node.as_floating_point()) return fmt::format("{}", real->get());
+  if (const auto* truth = node.as_boolean()) return truth->get() ? "true" : "false";
+  return std::nullopt;
+}
+
+// A list of whole numbers as the parameter table takes it: "160,180".
+std::string joined(const toml::array& list, const std::string& key, const std::string& where) {
+  std::vector<std::string> parts;
+  for (const toml::node& item : list) {
+    if (!item.is_integer()) fail<UsageError>("{}: `{}` takes whole numbers, as in [160, 180]", where, key);
+    parts.push_back(*scalar_text(item));
+  }
+  return base::join(parts, ",");
+}
+
+std::vector<std::string> list_values(const toml::array& list, bool of_lists, const std::string& key,
+                                     const std::string& where) {
+  std::vector<std::string> values;
+  for (const toml::node& item : list) {
+    if (of_lists && item.is_array()) {
+      values.push_back(joined(*item.as_array(), key, where));
+    } else if (const auto text = scalar_text(item); text && !of_lists) {
+      values.push_back(*text);
+    } else {
+      fail<UsageError>("{}: `{}` must be a list of {}", where, key,
+                       of_lists ? "lists, as in [[160, 180], [120, 160]]" : "plain values, as in [1, 2]");
+    }
+  }
+  return values;
+}
+
+std::vector<std::string> node_values(const toml::node& node, const Meaning& meaning, bool in_grid,
+                                     const std::string& key, const std::string& where) {
+  if (const auto* list = node.as_array()) {
+    const bool takes_list = meaning.info && meaning.info->type == "integers";
+    if (list->empty() && (in_grid || !takes_list)) {
+      fail<UsageError>("{}: `{}` is an empty list, so the grid has no run; give it at least one value", where,
+                       key);
+    }
+    if (takes_list && (list->empty() || !list->front().is_array())) return {joined(*list, key, where)};
+    return list_values(*list, takes_list, key, where);
+  }
+  const auto text = scalar_text(node);
+  if (!text) fail<UsageError>("{}: `{}` must be a plain value or a list of them", where, key);
+  return {*text};
+}
+
+// The canonical text of a value that is acceptable on its own; an Error with the place otherwise.
+std::string checked(const Meaning& meaning, const std::string& key, const std::string& text,
+                    const std::string& where) {
+  try {
+    if (!meaning.info) {
+      const auto value = base::parse_real(text);  // 1 and 1.0 are the same value
+      return value ? fmt::format("{}", *value) : text;
+    }
+    train::RunConfig trial;
+    train::run_params().set(trial, key, text);
+    const std::string canonical = train::run_params().find(key)->get(trial);
+    return key == "strategy" ? sampling::canonical_strategy(canonical) : canonical;
+  } catch (const base::Error& error) {
+    fail<UsageError>("{}: {}", where, error.what());
+  }
+}
+
+Setting make_setting(const std::string& section, const std::string& key, const toml::node& node,
+                     const std::string& where) {
+  const Meaning meaning = meaning_of(key, section, where);
+  Setting setting{key, {}, where, meaning.info == nullptr};
+  for (const std::string& text : node_values(node, meaning, section == kGrid, key, where)) {
+    const std::string value = checked(meaning, key, text, where);
+    if (std::find(setting.values.begin(), setting.values.end(), value) != setting.values.end()) {
+      fail<UsageError>("{}: `{}` has `{}` twice", where, key, value);
+    }
+    setting.values.push_back(value);
+  }
+  if (setting.axis() && meaning.info && !meaning.info->identity) {
+    fail<UsageError>("{}: `{}` does not change what a run computes, so it cannot be an axis of the grid",
+                     where, key);
+  }
+  return setting;
+}
+
+std::string place(const std::string& source, const toml::source_region& region) {
+  return fmt::format("{}:{}", source, region.begin.line);
+}
+
+// A table's entries in the order of the file (toml++ keeps them sorted by name).
+std::vector<std::pair<const toml::key*, const toml::node*>> in_file_order(const toml::table& table) {
+  std::vector<std::pair<const toml::key*, const toml::node*>> entries;
+  for (auto&& [key, node] : table) entries.emplace_back(&key, &node);
+  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+    const auto &x = a.first->source().begin, &y = b.first->source().begin;
+    return std::tie(x.line, x.column) < std::tie(y.line, y.column);
+  });
+  return entries;
+}
+
+void read_heading(StudyFile& study, const std::string& key, const toml::node& node,
+                  const std::string& where) {
+  const std::vector<std::string> known = {"name", "about"};
+  if (key != "name" && key != "about") {
+    fail<UsageError>("{}: unknown key `{}` outside the sections{}", where, key, did_you_mean(key, known));
+  }
+  const auto* text = node.as_string();
+  if (!text) fail<UsageError>("{}: `{}` must be text in quotes", where, key);
+  if (key == "name" && text->get().empty()) fail<UsageError>("{}: `name` is empty", where);
+  (key == "name" ? study.name : study.about) = text->get();
+}
+
+void read_section(StudyFile& study, const std::string& section, const toml::table& table,
+                  const std::string& source) {
+  for (const auto& [key, node] : in_file_order(table)) {
+    Setting setting = make_setting(section, std::string(key->str()), *node, place(source, key->source()));
+    if (const Setting* other = study.find(setting.key)) {
+      fail<UsageError>("{}: `{}` was given before, at {}", setting.where, setting.key, other->where);
+    }
+    study.settings.push_back(std::move(setting));
+  }
+}
+
+// The names in the words that describe a strategy's parameters: "gamma: above 0 (default 1); q: at least 0
+// (default 1)".
+std::vector<std::string> parameter_names(const std::string& words) {
+  std::vector<std::string> names;
+  for (const std::string& part : base::split(words, ';')) {
+    const std::string_view name =
+        base::trim(std::string_view(part).substr(0, part.find_first_of(": ", part.find_first_not_of(' '))));
+    if (!name.empty()) names.emplace_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+const Setting* StudyFile::find(std::string_view key) const {
+  const auto found =
+      std::find_if(settings.begin(), settings.end(), [&](const Setting& s) { return s.key == key; });
+  return found == settings.end() ? nullptr : &*found;
+}
+
+StudyFile parse_study(std::string_view text, const std::string& source) {
+  toml::table document;
+  try {
+    document = toml::parse(text, source);
+  } catch (const toml::parse_error& error) {
+    fail<UsageError>("{}: {}", place(source, error.source()), error.description());
+  }
+  StudyFile study;
+  study.name = std::filesystem::path(source).stem().string();
+  const std::vector<std::string> sections = section_names();
+  for (const auto& [key, node] : in_file_order(document)) {
+    const std::string name(key->str());
+    const std::string where = place(source, key->source());
+    if (!node->is_table()) {
+      read_heading(study, name, *node, where);
+    } else if (std::find(sections.begin(), sections.end(), name) == sections.end()) {
+      fail<UsageError>("{}: unknown section [{}]{}; the sections are {}", where, name,
+                       did_you_mean(name, sections), base::join(sections, ", "));
+    } else {
+      read_section(study, name, *node->as_table(), source);
+    }
+  }
+  return study;
+}
+
+StudyFile read_study(const std::filesystem::path& path) {
+  return parse_study(base::read_text(path, std::uint64_t{1} << 20), path.string());
+}
+
+void override_setting(StudyFile& study, const std::string& assignment) {
+  const std::string where = "--set " + assignment;
+  const auto equals = assignment.find('=');
+  const auto dot = assignment.find('.');
+  if (equals == std::string::npos || dot == std::string::npos || dot > equals) {
+    fail<UsageError>("{}: write it as section.key=value, as in --set train.epochs=20", where);
+  }
+  const std::string section(base::trim(assignment.substr(0, dot)));
+  const std::string key(base::trim(assignment.substr(dot + 1, equals - dot - 1)));
+  const std::string value(base::trim(assignment.substr(equals + 1)));
+  const std::vector<std::string> sections = section_names();
+  if (std::find(sections.begin(), sections.end(), section) == sections.end()) {
+    fail<UsageError>("{}: unknown section `{}`{}; the sections are {}", where, section,
+                     did_you_mean(section, sections), base::join(sections, ", "));
+  }
+  toml::table document;
+  try {
+    document = toml::parse("value = " + value);
+  } catch (const toml::parse_error&) {
+    if (value.starts_with('['))
+      fail<UsageError>("{}: the list does not parse; write it as [1, 2] or [\"a\", \"b\"]", where);
+    document.insert("value", value);
+  }
+  Setting setting = make_setting(section, key, *document.get("value"), where);
+  const auto old = std::find_if(study.settings.begin(), study.settings.end(),
+                                [&](const Setting& other) { return other.key == key; });
+  if (old == study.settings.end()) {
+    study.settings.push_back(std::move(setting));
+  } else {
+    *old = std::move(setting);
+  }
+}
+
+std::vector<std::string> strategy_parameters() {
+  std::set<std::string> names;
+  for (const auto& info : sampling::strategies()) {
+    for (const std::string& name : parameter_names(info.parameters)) names.insert(name);
+  }
+  return {names.begin(), names.end()};
+}
+
+bool strategy_takes(std::string_view strategy, std::string_view key) {
+  const std::string_view base_name = strategy.substr(0, strategy.find(':'));
+  for (const auto& info : sampling::strategies()) {
+    if (info.name != base_name) continue;
+    const auto names = parameter_names(info.parameters);
+    return std::find(names.begin(), names.end(), key) != names.end();
+  }
+  return false;
+}
+
+}  // namespace longtail::study

@@ -1,0 +1,242 @@
+#include "longtail/study/worker.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <limits>
+#include <new>
+#include <nlohmann/json.hpp>
+
+#include "longtail/base/error.h"
+#include "longtail/study/folder.h"
+#include "longtail/study/lock.h"
+#include "longtail/train/run.h"
+
+namespace longtail::study {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using nlohmann::json;
+
+constexpr int kBusy = 75;
+constexpr int kInterrupted = 130;
+constexpr std::chrono::milliseconds kStepPause(250);  // between two `step` events
+
+std::atomic<bool> stop_asked = false;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+json result_json(const train::EpochResult& result) {
+  const auto number = [](double value) { return value == value ? json(value) : json(nullptr); };
+  return {number(result.overall), number(result.head), number(result.medium), number(result.tail)};
+}
+
+train::EpochResult parse_result(const json& list) {
+  const auto number = [&](std::size_t i) {
+    return list.at(i).is_number() ? list.at(i).get<double>() : std::numeric_limits<double>::quiet_NaN();
+  };
+  return {number(0), number(1), number(2), number(3), 0};
+}
+
+class Teller {
+ public:
+  explicit Teller(int out) : out_(out) {}
+  void tell(const Event& event) const {
+    const std::string line = to_line(event) + "\n";
+    std::string_view rest = line;
+    while (!rest.empty()) {
+      const ssize_t put = ::write(out_, rest.data(), rest.size());
+      if (put < 0 && errno == EINTR) continue;
+      if (put <= 0) return;  // the parent is gone; the work goes on and is in the folder
+      rest.remove_prefix(static_cast<std::size_t>(put));
+    }
+  }
+  void tell(std::string kind, std::string text = "") const {
+    Event event;
+    event.kind = std::move(kind);
+    event.text = std::move(text);
+    tell(event);
+  }
+
+ private:
+  int out_;
+};
+
+// Passes on how far the run is: steps now and then, every epoch, and the mark in the folder.
+class Reporter {
+ public:
+  Reporter(const Teller& teller, fs::path folder, const RunState& before)
+      : teller_(teller),
+        folder_(std::move(folder)),
+        best_(before.best),
+        has_best_(before.epoch > 0),
+        seconds_before_(before.seconds) {}
+
+  void operator()(const train::Progress& progress) {
+    if (!progress.epoch_done && Clock::now() - last_step_ < kStepPause) return;
+    last_step_ = Clock::now();
+    Event event;
+    event.kind = progress.epoch_done ? "epoch" : "step";
+    event.epoch = progress.epoch + (progress.epoch_done ? 1 : 0);
+    event.epochs = progress.epochs;
+    event.part =
+        progress.epoch_done || progress.steps == 0 ? 0 : static_cast<double>(progress.step) / progress.steps;
+    event.images_per_second = progress.images_per_second;
+    event.seconds_left = progress.seconds_left;
+    event.result = progress.result;
+    if (progress.epoch_done && (progress.best || !has_best_)) {
+      best_ = progress.result;
+      has_best_ = true;
+    }
+    event.best = best_;
+    if (progress.epoch_done)
+      write_mark(folder_, {event.epoch, best_, seconds_before_ + seconds_since(start_)});
+    teller_.tell(event);
+  }
+
+ private:
+  const Teller& teller_;
+  fs::path folder_;
+  train::EpochResult best_;
+  bool has_best_;
+  double seconds_before_;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point last_step_ = start_ - kStepPause;
+};
+
+// What killed writers left behind.
+void remove_temporaries(const fs::path& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".tmp") fs::remove(entry.path(), error);
+  }
+}
+
+// The log goes; the checkpoint, if it is sound, still has all that was in it.
+void forget_result(const fs::path& folder) {
+  std::error_code error;
+  set_aside(folder / "log.json");
+  fs::remove(folder / "done.json", error);
+}
+
+void start_afresh(const fs::path& folder) {
+  std::error_code error;
+  forget_result(folder);
+  set_aside(folder / "state.ckpt");
+  for (const char* name : {"progress.json", "timings.json"}) fs::remove(folder / name, error);
+}
+
+void train_run(const WorkOptions& options, const Teller& teller) {
+  const fs::path& folder = options.run_folder;
+  Run run = read_run(folder);
+  if (!options.data.empty()) run.config.data = options.data;
+  if (options.threads > 0) run.config.threads = options.threads;
+  RunState before;
+  if (const auto wrong = damage(folder)) {
+    teller.tell("damaged", *wrong + "; the run is done again");
+    forget_result(folder);
+  } else {
+    before = inspect_idle(folder, run);
+    if (before.status == Status::kDone) return;
+  }
+  for (int attempt = 0;; ++attempt) {
+    Reporter reporter(teller, folder, before);
+    train::RunOptions training;
+    training.folder = folder;
+    training.on_progress = [&](const train::Progress& progress) { reporter(progress); };
+    training.should_stop = [] { return stop_asked.load(); };
+    training.on_note = [&](const std::string& sentence) { teller.tell("note", sentence); };
+    try {
+      train::run_training(run.config, training);
+      break;
+    } catch (const base::DamagedFile& error) {
+      if (attempt > 0) throw;
+      teller.tell("damaged", std::string(error.what()) + "; the run starts afresh");
+      start_afresh(folder);
+      before = RunState{};
+    }
+  }
+  record_done(folder);
+}
+
+// Records the reason, unless there is nowhere to write it.
+int failed(const fs::path& folder, const Teller& teller, const std::string& reason) {
+  try {
+    record_failed(folder, reason);
+    teller.tell("failed", reason);
+  } catch (const base::Error& error) {
+    teller.tell("storage", error.what());
+  }
+  return 1;
+}
+
+}  // namespace
+
+std::string to_line(const Event& event) {
+  const json object = {{"event", event.kind},
+                       {"text", event.text},
+                       {"epoch", event.epoch},
+                       {"epochs", event.epochs},
+                       {"part", event.part},
+                       {"rate", event.images_per_second},
+                       {"left", event.seconds_left},
+                       {"result", result_json(event.result)},
+                       {"best", result_json(event.best)}};
+  return object.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::optional<Event> parse_event(std::string_view line) {
+  if (!line.starts_with('{')) return std::nullopt;
+  try {
+    const json object = json::parse(line);
+    Event event;
+    event.kind = object.at("event").get<std::string>();
+    event.text = object.at("text").get<std::string>();
+    event.epoch = object.at("epoch").get<int>();
+    event.epochs = object.at("epochs").get<int>();
+    event.part = object.at("part").get<double>();
+    event.images_per_second = object.at("rate").get<double>();
+    event.seconds_left = object.at("left").get<double>();
+    event.result = parse_result(object.at("result"));
+    event.best = parse_result(object.at("best"));
+    return event;
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+}
+
+int work(const WorkOptions& options, int out) {
+  const Teller teller(out);
+  std::signal(SIGPIPE, SIG_IGN);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    std::signal(signal, [](int) { stop_asked = true; });
+  }
+  try {
+    const auto lock = FileLock::try_take(lock_path(options.run_folder));
+    if (!lock) {
+      teller.tell("busy");
+      return kBusy;
+    }
+    remove_temporaries(options.run_folder);
+    train_run(options, teller);
+    teller.tell("done");
+    return 0;
+  } catch (const base::Interrupted&) {
+    teller.tell("stopped");
+    return kInterrupted;
+  } catch (const base::StorageError& error) {
+    teller.tell("storage", error.what());
+    return 1;
+  } catch (const std::bad_alloc&) {
+    return failed(options.run_folder, teller, "not enough memory");
+  } catch (const std::exception& error) {
+    return failed(options.run_folder, teller, error.what());
+  }
+}
+
+}  // namespace longtail::study
