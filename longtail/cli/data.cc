@@ -31,6 +31,7 @@ struct Options {
   std::string path;
   std::string data;
   std::string url;
+  std::string root;
   int timeout = 30;
   bool again = false;
 };
@@ -159,7 +160,8 @@ void info(const Options& options) {
   fmt::print("{:<12}{}\n", "channels", data.channels);
   fmt::print("{:<12}{}\n", "mean", numbers(data.mean, data.channels));
   fmt::print("{:<12}{}\n", "deviation", numbers(data.deviation, data.channels));
-  fmt::print("{:<12}{}{}\n", "hash", data.hash, published && !published->hash.empty() ? " (as published)" : "");
+  fmt::print("{:<12}{}{}\n", "hash", data.hash,
+             published && !published->hash.empty() ? " (as published)" : "");
   fmt::print("{:<12}{:.2f} s\n", "loaded in", seconds);
 }
 
@@ -201,8 +203,8 @@ void import(const Options& options) {
   if (const auto* published = data::find_published(options.name)) {
     target = data::import_published(*published, options.path, folder, interrupted);
   } else {
-    target =
-        data::import_own(options.name, data::load_dataset(own_source(options.path)), folder, interrupted);
+    target = data::import_own(options.name, data::load_dataset(own_source(options.path), options.root),
+                              folder, interrupted);
   }
   fmt::print("{} is in {}\n", options.name, target.string());
 }
@@ -244,6 +246,8 @@ void add_data(CLI::App& app) {
   sub->add_option("path", options->path,
                   "Published data: its archive or folder. Your own: folder:DIR, list:TRAIN,TEST, ...")
       ->required();
+  sub->add_option("--root", options->root, "Folder that the paths in list files are relative to")
+      ->type_name("DIR");
 }
 
 }  // namespace longtail::cli

@@ -54,6 +54,19 @@ TEST(Data, OwnPicturesAreImportedUnderANameListedAndDescribed) {
                                  HasSubstr("classes     2: cat, dog"), HasSubstr("channels    3")));
 }
 
+TEST(Data, ListsAreImportedFromTheRootTheirPathsAreRelativeTo) {
+  const TempFolder folder;
+  write_pictures(folder / "photos");
+  write_file(folder / "lists/train.txt", "train/cat/1.png 0\ntrain/dog/1.png 1\n");
+  write_file(folder / "lists/test.txt", "test/cat/1.png 0\ntest/dog/1.png 1\n");
+  const std::string lists =
+      (folder / "lists/train.txt").string() + "," + (folder / "lists/test.txt").string();
+  const Outcome outcome = run_program({"data", "import", "pets", "list:" + lists, "--data",
+                                       (folder / "cache").string(), "--root", (folder / "photos").string()});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(data::load_dataset("pets", folder / "cache").train.size(), 2);
+}
+
 TEST(Data, BadInputIsASentenceAndExitOne) {
   const TempFolder folder;
   write_pictures(folder / "photos");
