@@ -263,8 +263,14 @@ std::string heading(const Results& results) {
   for (const Run& run : results.runs) {
     if (run.log) datasets.insert(run.log->dataset);
   }
-  std::vector<std::string> names(datasets.begin(), datasets.end());
-  return "Sampling strategies" + (names.empty() ? "" : " on " + base::join(names, " and ") + ", long-tailed");
+  const std::map<std::string, std::string> known = {
+      {"cifar10", "CIFAR-10-LT"}, {"cifar100", "CIFAR-100-LT"}, {"fashion_mnist", "Fashion-MNIST-LT"}};
+  std::vector<std::string> names;
+  for (const std::string& dataset : datasets) {
+    const auto found = known.find(dataset);
+    names.push_back(found == known.end() ? dataset : found->second);
+  }
+  return "Sampling strategies" + (names.empty() ? "" : " on " + base::join(names, " and "));
 }
 
 // Puts each part in its place, in one walk: what a part contains is never searched again.

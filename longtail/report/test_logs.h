@@ -1,7 +1,10 @@
 // Synthetic logs with known effects, for the tests of this module and of the program.
 #pragma once
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -123,7 +126,8 @@ inline train::RunLog make_log(const LogSpec& spec) {
 class Folder {
  public:
   explicit Folder(const std::string& name)
-      : path_(std::filesystem::temp_directory_path() / ("longtail_" + name)) {
+      : path_(std::filesystem::temp_directory_path() /
+              ("longtail_" + name + "." + std::to_string(::getpid()))) {
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_);
   }

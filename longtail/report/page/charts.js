@@ -125,7 +125,7 @@ function base(type, scales, extra = {}) {
   return {type, data: {labels: [], datasets: []}, plugins: [whiskers, rules], options: {
     responsive: true, maintainAspectRatio: false, animation: false, normalized: true,
     interaction: extra.interaction || {mode: 'nearest', intersect: true},
-    scales, plugins: {legend: {display: false}, rules: {}, tooltip: {enabled: false, external: tooltip, callbacks: extra.callbacks || {}}},
+    scales, plugins: {legend: {display: !!extra.legend, labels: {color: css('--soft'), boxWidth: 26, boxHeight: 0}}, rules: {}, tooltip: {enabled: false, external: tooltip, callbacks: extra.callbacks || {}}},
   }};
 }
 
@@ -146,15 +146,17 @@ const builders = {
     {callbacks: {title: items => items[0].raw.row, label: i => i.raw.what + '\t' + signed(i.raw.x)}}),
   schedule: () => base('line', {x: axis('Epoch', {type: 'linear', ticks: {precision: 0}}), y: axis('Learning rate', {type: 'logarithmic'}),
     lambda: axis('λ', {position: 'right', min: 0, max: 1, grid: {drawOnChartArea: false}})},
-    {interaction: {mode: 'index', intersect: false},
+    {legend: true, interaction: {mode: 'index', intersect: false},
      callbacks: {title: items => 'Epoch ' + items[0].raw.x, label: i => i.dataset.label + '\t' + Number(i.raw.y.toPrecision(4))}}),
   sizes: () => base('line', {x: axis('Class, most frequent first', {type: 'linear', min: 1}), y: axis('Training images', {type: 'logarithmic'})},
-    {interaction: {mode: 'index', intersect: false}, callbacks: {title: items => 'Class ' + items[0].raw.x, label: i => i.dataset.label + '\t' + i.raw.y}}),
+    {legend: true, interaction: {mode: 'index', intersect: false}, callbacks: {title: items => 'Class ' + items[0].raw.x, label: i => i.dataset.label + '\t' + i.raw.y}}),
   classes: () => base('scatter', {x: axis('Training images of the class', {type: 'logarithmic'}), y: axis('Test accuracy (%)', {min: 0, max: 100})},
     {callbacks: {title: items => items[0].raw.name + ', ' + items[0].raw.x + ' images', label: i => i.dataset.label + '\t' + shown(i.raw.y, 1)}}),
 };
 
-const plain = ticks => value => [1, 2, 5].some(d => Math.abs(Math.log10(value / d) % 1) < 1e-9 || Math.abs(Math.abs(Math.log10(value / d) % 1) - 1) < 1e-9) ? String(Number(value.toPrecision(3))) : ticks;
+// Ticks of a logarithmic axis that people count in.
+const isStep = (value, steps) => steps.some(d => Math.abs(Math.log10(value / d) - Math.round(Math.log10(value / d))) < 1e-9);
+const steps = list => value => isStep(value, list) ? String(Number(value.toPrecision(3))) : null;
 
 const fillers = {
   groups(chart) {
@@ -191,15 +193,6 @@ const fillers = {
     }
     const [from, to] = state.zoom || [1, Math.max(2, data.epochs)];
     Object.assign(chart.options.scales.x, {min: from, max: to});
-    // The heights of what is in view, so that a zoom shows detail.
-    let low = Infinity, high = -Infinity;
-    for (const set of chart.data.datasets) {
-      if (set.hidden) continue;
-      for (const p of set.data) if (p.x >= from && p.x <= to) { low = Math.min(low, p.y); high = Math.max(high, p.y); }
-    }
-    const room = (high - low) * .05 || 1;
-    Object.assign(chart.options.scales.y, low < high ? {min: Math.max(low - room, low >= 0 ? 0 : low - room), max: high + room} : {min: undefined, max: undefined});
-    chart.options.scales.y.ticks.callback = value => Number(value.toFixed(2));
     chart.options.scales.y.title.text = TRACKS[state.track];
     chart.options.plugins.rules.x = data.conditions[state.condition].milestones;
   },
@@ -239,14 +232,14 @@ const fillers = {
     }
     Object.assign(chart.options.scales.x, {min: 1, max: Math.max(2, data.epochs)});
     chart.options.scales.lambda.display = data.lambda.length > 0;
-    chart.options.scales.y.ticks.callback = plain(null);
+    chart.options.scales.y.ticks.callback = steps([1]);
     chart.options.plugins.rules.x = data.conditions[state.condition].milestones;
   },
   sizes(chart) {
     const colours = [css('--ink'), '#E69F00', '#56B4E9', '#009E73', '#D55E00'];
     chart.data.datasets = data.conditions.map((c, i) => ({label: c.title, data: [...(c.counts || [])].sort((a, b) => b - a).map((y, k) => ({x: k + 1, y})),
       pointRadius: 0, borderWidth: i === state.condition ? 3 : 1.6, borderDash: DASHES[i % 5 + 1], borderColor: colours[i % 5], backgroundColor: colours[i % 5]}));
-    chart.options.scales.y.ticks.callback = plain(null);
+    chart.options.scales.y.ticks.callback = steps([1, 2, 5]);
     chart.options.plugins.rules.y = data.conditions[state.condition].thresholds;
   },
   classes(chart) {
@@ -257,7 +250,7 @@ const fillers = {
         .filter(p => p.x > 0 && state.groups.has(groups[p.k]));
       return {label: s.title, series: s.name, hidden: !state.series.has(s.name), data: points, borderColor: colourOf(s), backgroundColor: fade(s.colour, .55), pointStyle: POINTS[s.point], pointRadius: 4, pointHoverRadius: 7};
     });
-    chart.options.scales.x.ticks.callback = plain(null);
+    chart.options.scales.x.ticks.callback = steps([1, 2, 5]);
     chart.options.plugins.rules.x = condition.thresholds;
   },
 };
@@ -276,7 +269,9 @@ function makeCharts() {
 
 function themeCharts() {
   for (const [name, chart] of Object.entries(window.longtail.charts)) {
-    chart.options.scales = builders[name]().options.scales;
+    const fresh = builders[name]().options;
+    chart.options.scales = fresh.scales;
+    chart.options.plugins.legend = fresh.plugins.legend;
   }
 }
 
