@@ -4,18 +4,9 @@
 
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
-#include "longtail/nn/reference_engine.h"
-#if __has_include("longtail/nn/amx/amx_engine.h")
 #include "longtail/nn/amx/amx_engine.h"
-#else
-namespace longtail::nn {
-static bool amx_available(std::string* why) {
-  *why = "this build has no amx engine";
-  return false;
-}
-static std::unique_ptr<Engine> make_amx_engine(const ResNetSpec&, int, base::ThreadPool&) { return nullptr; }
-}  // namespace longtail::nn
-#endif
+#include "longtail/nn/onednn/engine.h"
+#include "longtail/nn/reference_engine.h"
 
 namespace longtail::nn {
 
@@ -39,6 +30,7 @@ std::unique_ptr<Engine> make_engine(std::string_view kind, const ResNetSpec& spe
   if (max_batch < 1) base::fail("an engine for batches of {} images; at least 1 is needed", max_batch);
   const std::string name = resolve_engine(kind);
   if (name == "amx") return make_amx_engine(spec, max_batch, pool);
+  if (name == "onednn") return onednn::make_onednn_engine(spec, max_batch, pool);
   return make_reference_engine(spec, max_batch);
 }
 

@@ -52,13 +52,13 @@ class Engine {
   // Evaluation-mode gradient of every single image, one after the other in the order of the batch:
   // sink(i, gradient of image i's loss). For the analysis of gradients. The sink runs on the calling thread.
   using ImageSink = std::function<void(int image, std::span<const float> gradient)>;
-  virtual void image_gradients(std::span<const float> parameters, std::span<const float> buffers, const Batch& batch,
-                               const Loss& loss, const ImageSink& sink) = 0;
+  virtual void image_gradients(std::span<const float> parameters, std::span<const float> buffers,
+                               const Batch& batch, const Loss& loss, const ImageSink& sink) = 0;
 
-  // Evaluation-mode gradient of the mean loss of a batch; the running statistics stay as they are. It is the mean of
-  // image_gradients, which is what this does where an engine has no faster way.
-  virtual void frozen_gradient(std::span<const float> parameters, std::span<const float> buffers, const Batch& batch,
-                               const Loss& loss, std::span<float> gradient) {
+  // Evaluation-mode gradient of the mean loss of a batch; the running statistics stay as they are. It is the
+  // mean of image_gradients, which is what this does where an engine has no faster way.
+  virtual void frozen_gradient(std::span<const float> parameters, std::span<const float> buffers,
+                               const Batch& batch, const Loss& loss, std::span<float> gradient) {
     std::vector<double> sum(gradient.size());
     image_gradients(parameters, buffers, batch, loss, [&sum](int, std::span<const float> image) {
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += image[i];

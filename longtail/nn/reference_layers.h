@@ -25,36 +25,42 @@ struct Tensor {
   const T& operator()(int n, int c, int y, int x) const { return values[at(n, c, y, x)]; }
 };
 
-// Calls visit(n, o, i, y, x, v, u, w) for every multiplication of a convolution: output (y, x) of channel o
-// reads input (v, u) of channel i with weight index w. The three convolutions below are three uses of it.
+// Every row of products of a convolution: visit(output, input, count, w) means that outputs [output, output +
+// count) read inputs input, input + stride, ... with the weight of index w. The three convolutions below are
+// three uses of it.
 template <class Visit>
-void for_each_product(int batch, int out, int in, int kernel, int stride, int in_side, const Visit& visit) {
-  const int out_side = in_side / stride;
+void for_each_row(int batch, int out, int in, int kernel, int stride, int in_side, const Visit& visit) {
+  const int side = in_side / stride;
   const int padding = kernel / 2;
+  const auto at = [](int n, int channels, int c, int rows, int y) {
+    return ((static_cast<std::size_t>(n) * channels + c) * rows + y) * rows;
+  };
   for (int n = 0; n < batch; ++n)
     for (int o = 0; o < out; ++o)
       for (int i = 0; i < in; ++i)
-        for (int ky = 0; ky < kernel; ++ky)
-          for (int kx = 0; kx < kernel; ++kx) {
-            const std::size_t w = ((static_cast<std::size_t>(o) * in + i) * kernel + ky) * kernel + kx;
-            for (int y = 0; y < out_side; ++y) {
+        for (int y = 0; y < side; ++y)
+          for (int ky = 0; ky < kernel; ++ky)
+            for (int kx = 0; kx < kernel; ++kx) {
               const int v = y * stride + ky - padding;
               if (v < 0 || v >= in_side) continue;
-              for (int x = 0; x < out_side; ++x) {
-                const int u = x * stride + kx - padding;
-                if (u >= 0 && u < in_side) visit(n, o, i, y, x, v, u, w);
-              }
+              // The first and the last x whose input lies inside the image.
+              const int first = kx < padding ? 1 : 0;
+              int last = side - 1;
+              while (last * stride + kx - padding >= in_side) --last;
+              const std::size_t w = ((static_cast<std::size_t>(o) * in + i) * kernel + ky) * kernel + kx;
+              visit(at(n, out, o, side, y) + first, at(n, in, i, in_side, v) + first * stride + kx - padding,
+                    last - first + 1, w);
             }
-          }
 }
 
 template <class T>
 Tensor<T> convolve(const Tensor<T>& input, std::span<const T> weights, int out, int kernel, int stride) {
   Tensor<T> result(input.batch, out, input.side / stride);
-  for_each_product(input.batch, out, input.channels, kernel, stride, input.side,
-                   [&](int n, int o, int i, int y, int x, int v, int u, std::size_t w) {
-                     result(n, o, y, x) += input(n, i, v, u) * weights[w];
-                   });
+  for_each_row(input.batch, out, input.channels, kernel, stride, input.side,
+               [&](std::size_t to, std::size_t from, int count, std::size_t w) {
+                 for (int x = 0; x < count; ++x)
+                   result.values[to + x] += input.values[from + x * stride] * weights[w];
+               });
   return result;
 }
 
@@ -62,20 +68,22 @@ template <class T>
 Tensor<T> convolve_data(const Tensor<T>& upstream, std::span<const T> weights, int in, int kernel, int stride,
                         int in_side) {
   Tensor<T> result(upstream.batch, in, in_side);
-  for_each_product(upstream.batch, upstream.channels, in, kernel, stride, in_side,
-                   [&](int n, int o, int i, int y, int x, int v, int u, std::size_t w) {
-                     result(n, i, v, u) += upstream(n, o, y, x) * weights[w];
-                   });
+  for_each_row(upstream.batch, upstream.channels, in, kernel, stride, in_side,
+               [&](std::size_t from, std::size_t to, int count, std::size_t w) {
+                 for (int x = 0; x < count; ++x)
+                   result.values[to + x * stride] += upstream.values[from + x] * weights[w];
+               });
   return result;
 }
 
 template <class T>
 void convolve_weights(const Tensor<T>& input, const Tensor<T>& upstream, int kernel, int stride,
                       std::span<T> gradient) {
-  for_each_product(input.batch, upstream.channels, input.channels, kernel, stride, input.side,
-                   [&](int n, int o, int i, int y, int x, int v, int u, std::size_t w) {
-                     gradient[w] += upstream(n, o, y, x) * input(n, i, v, u);
-                   });
+  for_each_row(input.batch, upstream.channels, input.channels, kernel, stride, input.side,
+               [&](std::size_t out, std::size_t in, int count, std::size_t w) {
+                 for (int x = 0; x < count; ++x)
+                   gradient[w] += upstream.values[out + x] * input.values[in + x * stride];
+               });
 }
 
 template <class T>

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <span>
@@ -13,7 +15,9 @@
 
 #include "longtail/base/file.h"
 #include "longtail/base/philox.h"
+#include "longtail/data/cifar.h"
 #include "longtail/data/layout.h"
+#include "longtail/nn/engine.h"
 #include "longtail/nn/init.h"
 #include "longtail/nn/resnet.h"
 
@@ -54,6 +58,73 @@ double largest_difference(const A& actual, const B& expected) {
     largest = std::max(largest, std::abs(static_cast<double>(actual[i]) - static_cast<double>(expected[i])));
   }
   return largest;
+}
+
+// Numbers in [-1, 1) that are the same everywhere.
+inline float noise(std::uint32_t what, std::uint64_t position) {
+  const base::Stream stream{.seed = 1, .epoch = what};
+  return static_cast<float>(static_cast<double>(stream.block(position)[0]) * 0x1p-31 - 1.0);
+}
+
+// A network with weights and statistics off their initial values, and a batch for it.
+struct Problem {
+  ResNetSpec spec;
+  std::vector<float> parameters, buffers, images;
+  std::vector<std::int32_t> labels;
+
+  int size() const { return static_cast<int>(labels.size()); }
+  Batch batch() const { return {images.data(), labels, size()}; }
+};
+
+inline Problem make_problem(const ResNetSpec& spec, int size) {
+  Problem p{spec, initial_parameters(spec, 3), initial_buffers(spec), {}, {}};
+  const ParameterLayout layout = parameter_layout(spec);
+  for (const View& view : layout.parameters) {
+    if (view.shape.size() != 1) continue;  // scales, shifts, bias
+    for (std::int64_t i = view.offset; i < view.offset + view.size; ++i) {
+      p.parameters[static_cast<std::size_t>(i)] += 0.3f * noise(1, static_cast<std::uint64_t>(i));
+    }
+  }
+  for (std::size_t i = 0; i < p.buffers.size(); ++i) p.buffers[i] += 0.3f * noise(2, i);
+  p.images.resize(static_cast<std::size_t>(size) * static_cast<std::size_t>(spec.channels) * data::kPixels);
+  for (std::size_t i = 0; i < p.images.size(); ++i) p.images[i] = 2 * noise(3, i);
+  for (int i = 0; i < size; ++i) p.labels.push_back(i % spec.classes);
+  return p;
+}
+
+// CIFAR-100 for tests: unpacked once from the shared folder into the temporary folder. Empty where there is
+// none.
+inline std::filesystem::path cifar100_folder() {
+  namespace fs = std::filesystem;
+  const fs::path archive = LONGTAIL_SOURCE_DIR "/../shared/data/cifar-100-python.tar.xz";
+  const fs::path home = fs::temp_directory_path() / "longtail-test-cifar100";
+  if (!fs::exists(home) && fs::exists(archive)) {
+    const fs::path trial = home.string() + "." + std::to_string(::getpid());
+    fs::create_directories(trial);
+    const std::string command = "tar -xJf '" + archive.string() + "' -C '" + trial.string() + "'";
+    std::error_code ignored;  // another test may have been first
+    if (std::system(command.c_str()) == 0) fs::rename(trial, home, ignored);
+    fs::remove_all(trial, ignored);
+  }
+  return fs::exists(home / "cifar-100-python") ? home / "cifar-100-python" : fs::path();
+}
+
+// The images and labels of the golden steps, normalised as PyTorch did. False where CIFAR-100 is not to be
+// found.
+inline bool load_golden_images(std::vector<float>& images, std::vector<std::int32_t>& labels) {
+  const std::filesystem::path folder = cifar100_folder();
+  if (folder.empty()) return false;
+  const data::Dataset cifar = data::read_cifar(folder, data::cifar100_python());
+  constexpr float kMean[] = {0.5071f, 0.4867f, 0.4408f}, kDeviation[] = {0.2675f, 0.2565f, 0.2761f};
+  for (const std::int32_t row : read_array<std::int32_t>(golden_path("steps_rows.i32"))) {
+    const auto pixels = cifar.image(cifar.train, row);
+    for (std::size_t i = 0; i < pixels.size(); ++i) {
+      const std::size_t channel = i / data::kPixels;
+      images.push_back((static_cast<float>(pixels[i]) / 255.0f - kMean[channel]) / kDeviation[channel]);
+    }
+    labels.push_back(cifar.train.labels[static_cast<std::size_t>(row)]);
+  }
+  return true;
 }
 
 }  // namespace longtail::nn

@@ -3,7 +3,7 @@
 channels than the full golden files hold. Of every network: the number of parameters, sums, and 64 spread values.
 
   make_init.py OUT_FILE        (needs python3-torch)"""
-import json, math, sys
+import json, sys
 import torch
 from torch import nn
 
@@ -40,18 +40,23 @@ class ResNet(nn.Module):
                 nn.init.zeros_(m.bias)
 
 
-cases = []
-for seed, depth, classes, channels, pad in (
-    (0, 32, 100, 3, False), (1, 20, 10, 3, False), (7, 44, 100, 3, True), (123, 56, 365, 3, False),
-    (2**31, 110, 10, 1, False), (2**40 + 5, 20, 2, 1, True), (-3, 32, 1, 3, True), (4294967295, 32, 101, 3, False),
-):
-    torch.manual_seed(seed)
-    net = ResNet(depth, classes, channels, pad)
-    flat = torch.cat([p.detach().reshape(-1) for p in net.parameters()]).double()
-    at = [round(i * (flat.numel() - 1) / 63) for i in range(64)]
-    cases.append({"seed": seed, "model": f"resnet{depth}", "classes": classes, "channels": channels,
-                  "shortcut": "pad" if pad else "projection", "parameters": flat.numel(),
-                  "sum": float(flat.sum()), "absolute_sum": float(flat.abs().sum()),
-                  "at": at, "values": [float(flat[i]) for i in at]})
-with open(sys.argv[1], "w") as out:
-    out.write("[\n" + ",\n".join(json.dumps(c) for c in cases) + "\n]\n")
+def main(out_file):
+    cases = []
+    for seed, depth, classes, channels, pad in (
+        (0, 32, 100, 3, False), (1, 20, 10, 3, False), (7, 44, 100, 3, True), (123, 56, 365, 3, False),
+        (2**31, 110, 10, 1, False), (2**40 + 5, 20, 2, 1, True), (-3, 32, 1, 3, True), (4294967295, 32, 101, 3, False),
+    ):
+        torch.manual_seed(seed)
+        net = ResNet(depth, classes, channels, pad)
+        flat = torch.cat([p.detach().reshape(-1) for p in net.parameters()]).double()
+        at = [round(i * (flat.numel() - 1) / 63) for i in range(64)]
+        cases.append({"seed": seed, "model": f"resnet{depth}", "classes": classes, "channels": channels,
+                      "shortcut": "pad" if pad else "projection", "parameters": flat.numel(),
+                      "sum": float(flat.sum()), "absolute_sum": float(flat.abs().sum()),
+                      "at": at, "values": [float(flat[i]) for i in at]})
+    with open(out_file, "w") as out:
+        out.write("[\n" + ",\n".join(json.dumps(c) for c in cases) + "\n]\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
