@@ -1,6 +1,7 @@
 #include "longtail/train/batch_queue.h"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 #include <utility>
 
@@ -59,7 +60,11 @@ void BatchQueue::produce() {
 const BatchQueue::Slot* BatchQueue::next() {
   if (given_ == count_) return nullptr;
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return made_ > given_; });
+  if (made_ == given_) {
+    const auto start = std::chrono::steady_clock::now();
+    changed_.wait(lock, [&] { return made_ > given_; });
+    waited_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
   if (error_) std::rethrow_exception(error_);
   const Slot* slot = &slots_[given_ % 2];
   ++given_;

@@ -41,6 +41,8 @@ class BatchQueue {
 
   // The next batch, or null after the last. Rethrows what `fill` threw.
   const Slot* next();
+  // Seconds that next() had to wait so far.
+  double seconds_waited() const { return waited_; }
 
  private:
   void produce();
@@ -60,6 +62,7 @@ class BatchQueue {
   int wanted_ = 1;  // batches that may be filled: one ahead of the one in use
   int given_ = 0;   // batches given out
   bool stop_ = false;
+  double waited_ = 0;
   std::exception_ptr error_;
   std::thread thread_;
 };

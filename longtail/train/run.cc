@@ -186,6 +186,7 @@ void Run::begin() {
   const Fingerprint print = fingerprint(initial);
   if (state_.log) {
     refuse_other_fingerprint(options_.folder, log().fingerprint, print);
+    progress_.result = log().last.accuracy;
     note(fmt::format("Going on after epoch {} of {}.", state_.epochs_done, config_.epochs));
     if (log().fingerprint.version != print.version) {
       note(fmt::format("The run was begun by version {}, this is {}.", log().fingerprint.version,
@@ -300,6 +301,7 @@ void Run::train(int epoch) {
   log().train_acc.push_back(progress_.train_acc);
   log().lr_history.push_back(lr);
   log().seconds_training += watch.seconds();
+  log().seconds_waiting += batches->seconds_waited();
 }
 
 // The test set after an epoch (and what is held out), the best epoch so far.

@@ -360,7 +360,8 @@ std::string log_text(const RunLog& log) {
 
 void write_log(const std::filesystem::path& path, const RunLog& log) {
   const json timings = {{"seconds_training", log.seconds_training},
-                        {"seconds_evaluation", log.seconds_evaluation}};
+                        {"seconds_evaluation", log.seconds_evaluation},
+                        {"seconds_waiting", log.seconds_waiting}};
   base::write_atomically(timings_path(path), timings.dump(1) + "\n");
   base::write_atomically(path, log_text(log));
 }
@@ -377,6 +378,7 @@ void read_timings(const std::filesystem::path& log_file, RunLog& log) {
   };
   log.seconds_training = read("seconds_training");
   log.seconds_evaluation = read("seconds_evaluation");
+  log.seconds_waiting = read("seconds_waiting");
 }
 
 RunLog read_log(const std::filesystem::path& path) {

@@ -68,6 +68,7 @@ struct RunLog {
   FullResult best;
   FullResult last;
   Fingerprint fingerprint;
+  double seconds_waiting = 0;  // of training, for the next batch to be ready
   double seconds_training = 0,
          seconds_evaluation = 0;  // in timings.json beside the log: no two runs have the same
   bool finished = false;
