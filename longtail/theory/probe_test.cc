@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "longtail/nn/init.h"
 #include "longtail/theory/probe_fixture.h"
 
 namespace longtail::theory {
@@ -65,6 +66,31 @@ TEST(ProbeTest, TheResultDoesNotDependOnTheNumberOfThreads) {
     EXPECT_EQ(one.strategies[s].frozen->variance.value, three.strategies[s].frozen->variance.value);
     EXPECT_EQ(one.strategies[s].training->sample.variance.value,
               three.strategies[s].training->sample.variance.value);
+  }
+}
+
+TEST(ProbeTest, OnARealNetworkTheFormulaHoldsForTheFastestEngineToo) {
+  const std::vector<std::int64_t> counts = {24, 10, 4, 2};
+  base::ThreadPool pool(1);
+  const data::Dataset dataset = made_up_dataset(counts);
+  const data::Subset subset = whole_subset(counts);
+  const nn::ResNetSpec spec = nn::make_spec("resnet20", "projection", 4, 3);
+  const auto engine = nn::make_engine("auto", spec, 8, pool);
+  const auto loss = nn::make_loss("cross_entropy", counts);
+  GradientMeter meter(*engine, dataset, subset, *loss, 8, pool);
+  Network network{nn::initial_parameters(spec, 1), nn::initial_buffers(spec)};
+  meter.settle(network, 1);
+  ProbePlan plan;
+  plan.batch = 8;
+  plan.batches = 50;
+  plan.training_batches = 0;
+  plan.moment = {.epoch = 1, .epochs = 3};
+  for (const StrategyProbe& one :
+       probe(meter, network, subset, data::Groups::parse("paper"), plan).strategies) {
+    SCOPED_TRACE(one.strategy);
+    EXPECT_LT(std::abs(one.frozen->variance.distance(one.total.variance())), 3.0);
+    EXPECT_LT(std::abs(one.frozen->along.distance(1.0)), 3.0);
+    EXPECT_LT(one.frozen->mean_miss, 3.0);
   }
 }
 
