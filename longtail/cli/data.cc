@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -156,7 +157,10 @@ void info(const Options& options) {
   }
   print_split("training", data.train, data.classes());
   print_split("test", data.test, data.classes());
-  fmt::print("{:<12}{}: {}\n", "classes", data.classes(), base::join(data.class_names, ", "));
+  const std::size_t shown = data.class_names.size() > 100 ? 20 : data.class_names.size();
+  fmt::print("{:<12}{}: {}{}\n", "classes", data.classes(),
+             base::join(std::span(data.class_names).first(shown), ", "),
+             shown < data.class_names.size() ? ", ..." : "");
   fmt::print("{:<12}{}\n", "channels", data.channels);
   fmt::print("{:<12}{}\n", "mean", numbers(data.mean, data.channels));
   fmt::print("{:<12}{}\n", "deviation", numbers(data.deviation, data.channels));

@@ -86,6 +86,24 @@ TEST(Data, BadInputIsASentenceAndExitOne) {
   EXPECT_THAT(fault(), HasSubstr("there is no test split"));
 }
 
+TEST(Data, TruncatedMislabelledAndForeignFilesAreNamedAndExitOne) {
+  const TempFolder folder;
+  const fs::path path = data::write_tiny_cifar100(folder.path(), 2, 2, 1);
+  const auto fault = [](const std::string& name, const fs::path& dir) {
+    const Outcome outcome = run_program({"data", "info", name, "--data", dir.string()});
+    EXPECT_EQ(outcome.code, 1);
+    return outcome.err;
+  };
+  EXPECT_THAT(fault("cifar100", folder.path()),
+              HasSubstr("this is not cifar100 as published: 2 classes instead of 100"));
+  write_file(path / "test",
+             data::pickled_dict({{"fine_labels", data::pickled_list<std::int32_t>({0, 9})},
+                                 {"data", data::pickled_matrix(2, 3072, data::test_pixels(2))}}));
+  EXPECT_THAT(fault("cifar:" + path.string(), ""), HasSubstr("image 1 of the test split has the label 9"));
+  fs::resize_file(path / "train", 4000);
+  EXPECT_THAT(fault("cifar:" + path.string(), ""), HasSubstr("train: truncated: it ends after 4000 bytes"));
+}
+
 TEST(Data, AWrongNameIsAWrongUseAndExitTwo) {
   const Outcome outcome = run_program({"data", "fetch", "cifar1000"});
   EXPECT_EQ(outcome.code, 2);
