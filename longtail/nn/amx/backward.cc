@@ -6,6 +6,17 @@
 #include "longtail/nn/amx/engine_impl.h"
 
 namespace longtail::nn::amx {
+namespace {
+
+// Images whose weight gradients are summed together, so that sums of 64 x 64 channels are not moved for every
+// image.
+int weight_group(const Geometry& g) { return g.out_channels == 64 ? Scratch::kGroup : 1; }
+
+std::size_t pair_elements(const Geometry& g) {
+  return static_cast<std::size_t>(g.pairs.positions * (g.kind == Kind::kFirst ? 32 : g.in_channels) * 2);
+}
+
+}  // namespace
 
 void AmxEngine::backward() {
   linear_gradient();
@@ -87,28 +98,37 @@ void AmxEngine::collect_weights(const Layer& layer, std::size_t offset) {
                 step_.gradients[0].data() + layer.unit.weight);
 }
 
-// The gradient of a layer's output, channel-major for its weight gradient and on a grid for its data gradient
-// (unless that is null).
-void AmxEngine::output_gradient(const Layer& layer, const Bf16* d, int image, Bf16* transposed, Bf16* grid,
-                                Scratch& scratch) {
-  const Geometry& g = *layer.geometry;
+GridSource AmxEngine::output_gradient(const Layer& layer, const Bf16* d, int image, Bf16* grid) {
   const Norm& n = norm(layer);
-  Bf16* values = scratch.values.data();
-  bn_backward(g.out_pixels, g.out_channels, d, z(layer, image), n.a, n.b, n.c, values);
-  transpose_pixels(g.order.chunks(), g.order.first.data(), g.order.pair_distance, g.out_channels, values,
-                   transposed);
-  if (grid == nullptr) return;
-  const Kind kind = g.out_channels == 16   ? Kind::kSame16
-                    : g.out_channels == 32 ? Kind::kSame32
-                                           : Kind::kSame64;
-  const Grid& to = network_.geometry(kind).grid;
-  copy_pixels(to.runs.data(), static_cast<int>(to.runs.size()), g.out_channels, values, grid);
+  GridSource source{};
+  source.form = GridSource::kBackward;
+  source.channels = layer.unit.out;
+  source.a = d;
+  source.b = z(layer, image);
+  source.p = n.a;
+  source.q = n.b;
+  source.r = n.c;
+  source.grid = grid;
+  return source;
+}
+
+void AmxEngine::transpose(const Layer& layer, const Bf16* grid, Bf16* transposed) const {
+  const PixelOrder& order = layer.geometry->order;
+  transpose_pixels(order.chunks(), order.first.data(), order.pair_distance, layer.unit.out, grid, transposed);
+}
+
+Bf16* AmxEngine::block_gradient(std::size_t b, int image) {
+  const auto i = static_cast<std::size_t>(image);
+  if (b == network_.blocks.size()) return stage_gradient_[2].data() + i * 64 * 64;
+  const Block& block = network_.blocks[b];
+  if (block.skip == Skip::kIdentity) return z(block.second, image);
+  const std::size_t stage = block.first.geometry->kind == Kind::kDown16 ? 0 : 1;
+  return stage_gradient_[stage].data() + i * static_cast<std::size_t>(block.first.in_elements());
 }
 
 void AmxEngine::sum_weights(const Layer& layer, bool projection, int images, bool first, const Slice& slice) {
   const Geometry& g = *layer.geometry;
   const int tiles = g.kind == Kind::kFirst ? 2 : g.in_channels / 16;
-  const std::size_t pixel = g.kind == Kind::kFirst ? 32 : static_cast<std::size_t>(g.in_channels);
   const WeightGradientShape shape{
       .chunk_offset = g.pair_chunk.data(),
       .chunks = g.order.chunks(),
@@ -117,25 +137,10 @@ void AmxEngine::sum_weights(const Layer& layer, bool projection, int images, boo
       .row_tiles = g.out_channels / 16,
       .row_stride = g.pair_stride,
       .left_stride = layer.out_elements() * static_cast<std::ptrdiff_t>(sizeof(Bf16)),
-      .right_stride = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(g.pairs.positions) * pixel * 2 *
-                                                  sizeof(Bf16))};
+      .right_stride = static_cast<std::ptrdiff_t>(pair_elements(g) * sizeof(Bf16))};
   const Buffer<Bf16>& left = projection ? slice.scratch.transposed2 : slice.scratch.transposed;
   weight_gradient(shape, images, left.data(), slice.scratch.pair_grid(g.kind), first,
                   slice.weight_sums + (projection ? Network::kWeightSums : 0));
-}
-
-void AmxEngine::same_gradient(const Layer& layer, const GradientEpilogue& epilogue, Scratch& scratch) {
-  const Geometry& g = *layer.geometry;
-  const ConvShape shape{.chunk_offset = g.chunk_offset.data(),
-                        .chunks = static_cast<int>(g.chunk_offset.size()),
-                        .column_tiles = g.in_channels / 16,
-                        .row_stride = g.row_stride};
-  for (int strip = 0; strip < g.strips(); ++strip) {
-    conv_strip(shape, scratch.grid(g.kind), g.tile_offset.data() + 4 * strip,
-               backward_weights_.data() + layer.backward, scratch.sums.data());
-    const RowRun rows{0, strip * kStripPixels, kStripPixels};
-    store_gradient(g.in_channels, scratch.sums.data(), &rows, 1, epilogue);
-  }
 }
 
 void AmxEngine::up_gradient(const Block& block, const GradientEpilogue& epilogue, Scratch& scratch) {
@@ -168,8 +173,7 @@ GradientEpilogue AmxEngine::block_input_epilogue(std::size_t b, int image, const
     const Layer& side = network_.blocks[b - 1].projection;
     e.second = {z(side, image), norm(side).mean, slice.sums.sum[1], slice.sums.product[1]};
   }
-  e.d = block_gradient_[b % 2].data() +
-        static_cast<std::size_t>(image) * static_cast<std::size_t>(main.out_elements());
+  e.d = block_gradient(b, image);
   return e;
 }
 
@@ -179,85 +183,94 @@ void AmxEngine::second_backward(std::size_t b, const Slice& slice) {
   const Geometry& g = *layer.geometry;
   const Norm& n = norm(block.first);
   Scratch& s = slice.scratch;
+  Bf16* grid = s.grid(g.kind);
   const auto elements = static_cast<std::size_t>(layer.out_elements());
-  const int group = g.out_channels == 64 ? Scratch::kGroup : 1;
-  const std::size_t pair_elements =
-      static_cast<std::size_t>(g.pairs.positions) * static_cast<std::size_t>(g.in_channels) * 2;
-  for (int image = slice.first; image < slice.last; image += group) {
-    const int count = std::min(group, slice.last - image);
-    for (int j = 0; j < count; ++j) {
-      const auto i = static_cast<std::size_t>(image + j), k = static_cast<std::size_t>(j);
-      output_gradient(layer, block_gradient_[(b + 1) % 2].data() + i * elements, image + j,
-                      s.transposed.data() + k * elements, s.grid(g.kind), s);
-      const Bf16* z1 = z(block.first, image + j);
-      bn_relu(g.in_pixels, g.in_channels, z1, n.scale, n.shift, s.values2.data());
-      interleave_pixels(g.pairs.runs.data(), static_cast<int>(g.pairs.runs.size()), g.in_channels,
-                        s.values2.data(), s.pair_grid(g.kind) + k * pair_elements);
-      GradientEpilogue e{};
-      e.scale = n.scale;
-      e.shift = n.shift;
-      e.first = {z1, n.mean, slice.sums.sum[0], slice.sums.product[0]};
-      e.d = inner_gradient_.data() + i * elements;
-      same_gradient(layer, e, s);
-    }
-    sum_weights(layer, false, count, image == slice.first, slice);
+  const int group = weight_group(g);
+  for (int i = 0; i < slice.count(); ++i) {
+    const int image = slice.image(i);
+    const int place = i % group;
+    const GridSource source = output_gradient(layer, block_gradient(b + 1, image), image, grid);
+    const Bf16* z1 = z(block.first, image);
+    GradientEpilogue e{};
+    e.scale = n.scale;
+    e.shift = n.shift;
+    e.first = {z1, n.mean, slice.sums.sum[0], slice.sums.product[0]};
+    e.d = inner_gradient(block, image);
+    conv_gradient(image_conv(layer, source, backward_weights_.data() + layer.backward), e);
+    transpose(layer, grid, s.transposed.data() + static_cast<std::size_t>(place) * elements);
+    interleave_normed(g.pairs.runs.data(), static_cast<int>(g.pairs.runs.size()), g.in_channels, z1, n.scale,
+                      n.shift, s.pair_grid(g.kind) + static_cast<std::size_t>(place) * pair_elements(g));
+    if (place + 1 < group && i + 1 < slice.count()) continue;
+    sum_weights(layer, false, place + 1, i == place, slice);
   }
 }
 
 void AmxEngine::first_backward(std::size_t b, const Slice& slice) {
   const Block& block = network_.blocks[b];
+  const int group = weight_group(*block.first.geometry);
+  for (int i = 0; i < slice.count(); ++i) {
+    const int image = slice.image(i);
+    const int place = i % group;
+    first_image(b, image, place, slice);
+    if (place + 1 < group && i + 1 < slice.count()) continue;
+    const bool first = i == place;
+    sum_weights(block.first, false, place + 1, first, slice);
+    if (block.skip == Skip::kProjection) sum_weights(block.projection, true, place + 1, first, slice);
+  }
+}
+
+void AmxEngine::first_image(std::size_t b, int image, int place, const Slice& slice) {
+  const Block& block = network_.blocks[b];
   const Layer& layer = block.first;
   const Geometry& g = *layer.geometry;
+  const Geometry& out = *block.second.geometry;
   Scratch& s = slice.scratch;
-  const auto elements = static_cast<std::size_t>(layer.out_elements());
-  const int group = g.out_channels == 64 ? Scratch::kGroup : 1;
-  const std::size_t pair_elements =
-      static_cast<std::size_t>(g.pairs.positions) * static_cast<std::size_t>(g.in_channels) * 2;
-  const bool projection = block.skip == Skip::kProjection;
-  const Kind out_kind = block.second.geometry->kind;
-  for (int image = slice.first; image < slice.last; image += group) {
-    const int count = std::min(group, slice.last - image);
-    for (int j = 0; j < count; ++j) {
-      const auto i = static_cast<std::size_t>(image + j), k = static_cast<std::size_t>(j);
-      output_gradient(layer, inner_gradient_.data() + i * elements, image + j,
-                      s.transposed.data() + k * elements, s.grid(out_kind), s);
-      const Bf16* d = block_gradient_[(b + 1) % 2].data() + i * elements;
-      if (projection) {
-        output_gradient(block.projection, d, image + j, s.transposed2.data() + k * elements,
-                        s.grid(out_kind) + network_.grid_elements(out_kind), s);
-      }
-      interleave_pixels(g.pairs.runs.data(), static_cast<int>(g.pairs.runs.size()), g.in_channels,
-                        x(b, image + j), s.pair_grid(g.kind) + k * pair_elements);
-      GradientEpilogue e = block_input_epilogue(b, image + j, slice);
-      if (block.skip == Skip::kIdentity) {
-        e.skip = d;
-        same_gradient(layer, e, s);
-        continue;
-      }
-      if (block.skip == Skip::kPad) {
-        pad_skip_gradient(g, d, s.values3.data());
-        e.skip = s.values3.data();
-      }
-      up_gradient(block, e, s);
+  Bf16* grid = s.grid(out.kind);
+  const std::size_t at = static_cast<std::size_t>(place) * static_cast<std::size_t>(layer.out_elements());
+  const Bf16* d = block_gradient(b + 1, image);
+  GridSource source = output_gradient(layer, inner_gradient(block, image), image, grid);
+  GradientEpilogue e = block_input_epilogue(b, image, slice);
+  if (block.skip == Skip::kIdentity) {
+    e.skip = d;
+    conv_gradient(image_conv(layer, source, backward_weights_.data() + layer.backward), e);
+  } else {
+    const int runs = static_cast<int>(out.grid.runs.size());
+    source.runs = out.grid.runs.data();
+    fill_grid(source, 0, runs);
+    if (block.skip == Skip::kProjection) {
+      Bf16* side_grid = grid + network_.grid_elements(out.kind);
+      GridSource side = output_gradient(block.projection, d, image, side_grid);
+      side.runs = source.runs;
+      fill_grid(side, 0, runs);
+      transpose(block.projection, side_grid, s.transposed2.data() + at);
+    } else {
+      pad_skip_gradient(g, d, s.values3.data());
+      e.skip = s.values3.data();
     }
-    sum_weights(layer, false, count, image == slice.first, slice);
-    if (projection) sum_weights(block.projection, true, count, image == slice.first, slice);
+    up_gradient(block, e, s);
   }
+  transpose(layer, grid, s.transposed.data() + at);
+  interleave_pixels(g.pairs.runs.data(), static_cast<int>(g.pairs.runs.size()), g.in_channels, x(b, image),
+                    s.pair_grid(g.kind) + static_cast<std::size_t>(place) * pair_elements(g));
 }
 
 void AmxEngine::stem_backward(const Slice& slice) {
   const Layer& layer = network_.stem;
   const Geometry& g = *layer.geometry;
+  const Grid& to = network_.geometry(Kind::kSame16).grid;
   Scratch& s = slice.scratch;
-  const auto elements = static_cast<std::size_t>(layer.out_elements());
-  for (int image = slice.first; image < slice.last; ++image) {
-    output_gradient(layer, block_gradient_[0].data() + static_cast<std::size_t>(image) * elements, image,
-                    s.transposed.data(), nullptr, s);
+  Bf16* grid = s.grid(Kind::kSame16);
+  for (int i = 0; i < slice.count(); ++i) {
+    const int image = slice.image(i);
+    GridSource source = output_gradient(layer, block_gradient(0, image), image, grid);
+    source.runs = to.runs.data();
+    fill_grid(source, 0, static_cast<int>(to.runs.size()));
+    transpose(layer, grid, s.transposed.data());
     pad_input(spec_.channels, input(*step_.batch, image), s.padded.data());
     gather_neighbours(spec_.channels, s.padded.data(), s.grid(Kind::kFirst));
     interleave_pixels(g.pairs.runs.data(), static_cast<int>(g.pairs.runs.size()), 32, s.grid(Kind::kFirst),
                       s.pair_grid(Kind::kFirst));
-    sum_weights(layer, false, 1, image == slice.first, slice);
+    sum_weights(layer, false, 1, i == 0, slice);
   }
 }
 

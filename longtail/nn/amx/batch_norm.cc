@@ -37,50 +37,73 @@ inline void with_groups(int channels, const Run& run) {
 
 }  // namespace
 
-void bn_relu(int pixels, int channels, const Bf16* z, const float* scale, const float* shift, Bf16* out) {
-  with_groups(channels, [&](auto groups) {
-    constexpr int kGroups = decltype(groups)::value;
-    const Coefficients<kGroups> s(scale), t(shift);
-    each_vector<kGroups>(pixels, [&](int g, long i) {
-      store_bf16(out + i, relu(_mm512_fmadd_ps(load_bf16(z + i), s.v[g], t.v[g])));
-    });
-  });
+namespace {
+
+// One vector of a form.
+template <int kForm>
+[[gnu::always_inline]] inline __m512 value(const GridSource& s, long i, __m512 p, __m512 q, __m512 r, __m512 t) {
+  const __m512 a = load_bf16(s.a + i);
+  if constexpr (kForm == GridSource::kNorm) return relu(_mm512_fmadd_ps(a, p, q));
+  if constexpr (kForm == GridSource::kNormSkip) {
+    return relu(_mm512_add_ps(_mm512_fmadd_ps(a, p, q), load_bf16(s.b + i)));
+  }
+  if constexpr (kForm == GridSource::kNormNorm) {
+    return relu(_mm512_add_ps(_mm512_fmadd_ps(a, p, q), _mm512_fmadd_ps(load_bf16(s.b + i), r, t)));
+  }
+  if constexpr (kForm == GridSource::kBackward) {
+    return _mm512_fmadd_ps(a, p, _mm512_fmadd_ps(load_bf16(s.b + i), q, r));
+  }
+  return a;
 }
 
-void bn_add_relu(int pixels, int channels, const Bf16* z, const float* scale, const float* shift,
-                 const Bf16* skip, Bf16* out) {
-  with_groups(channels, [&](auto groups) {
-    constexpr int kGroups = decltype(groups)::value;
-    const Coefficients<kGroups> s(scale), t(shift);
-    each_vector<kGroups>(pixels, [&](int g, long i) {
-      const __m512 y = _mm512_fmadd_ps(load_bf16(z + i), s.v[g], t.v[g]);
-      store_bf16(out + i, relu(_mm512_add_ps(y, load_bf16(skip + i))));
-    });
-  });
+template <int kGroups, int kForm, bool kImage>
+void fill(const GridSource& s, int first_run, int last_run) {
+  constexpr long kPixel = kGroups * 16;
+  __m512 p[kGroups], q[kGroups], r[kGroups], t[kGroups];
+  for (int g = 0; g < kGroups; ++g) {
+    const __m512 zero = _mm512_setzero_ps();
+    p[g] = kForm == GridSource::kCopy ? zero : _mm512_loadu_ps(s.p + 16 * g);
+    q[g] = kForm == GridSource::kCopy ? zero : _mm512_loadu_ps(s.q + 16 * g);
+    r[g] = kForm < GridSource::kNormNorm ? zero : _mm512_loadu_ps(s.r + 16 * g);
+    t[g] = kForm != GridSource::kNormNorm ? zero : _mm512_loadu_ps(s.s + 16 * g);
+  }
+  for (int k = first_run; k < last_run; ++k) {
+    const Run run = s.runs[k];
+    long from = run.src * kPixel, to = run.dst * kPixel;
+    for (int i = 0; i < run.count; ++i, from += run.src_step * kPixel, to += run.dst_step * kPixel) {
+      for (int g = 0; g < kGroups; ++g) {
+        __m256i v;
+        if constexpr (kForm == GridSource::kCopy) {
+          v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(s.a + from + 16 * g));
+        } else {
+          v = (__m256i)_mm512_cvtneps_pbh(value<kForm>(s, from + 16 * g, p[g], q[g], r[g], t[g]));
+        }
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(s.grid + to + 16 * g), v);
+        if constexpr (kImage) _mm256_storeu_si256(reinterpret_cast<__m256i*>(s.image + from + 16 * g), v);
+      }
+    }
+  }
 }
 
-void bn_add_bn_relu(int pixels, int channels, const Bf16* z, const float* scale, const float* shift,
-                    const Bf16* z2, const float* scale2, const float* shift2, Bf16* out) {
-  with_groups(channels, [&](auto groups) {
-    constexpr int kGroups = decltype(groups)::value;
-    const Coefficients<kGroups> s(scale), t(shift), s2(scale2), t2(shift2);
-    each_vector<kGroups>(pixels, [&](int g, long i) {
-      const __m512 y = _mm512_fmadd_ps(load_bf16(z + i), s.v[g], t.v[g]);
-      const __m512 y2 = _mm512_fmadd_ps(load_bf16(z2 + i), s2.v[g], t2.v[g]);
-      store_bf16(out + i, relu(_mm512_add_ps(y, y2)));
-    });
-  });
-}
+}  // namespace
 
-void bn_backward(int pixels, int channels, const Bf16* d, const Bf16* z, const float* a, const float* b,
-                 const float* c, Bf16* out) {
-  with_groups(channels, [&](auto groups) {
+void fill_grid(const GridSource& source, int first_run, int last_run) {
+  with_groups(source.channels, [&](auto groups) {
     constexpr int kGroups = decltype(groups)::value;
-    const Coefficients<kGroups> va(a), vb(b), vc(c);
-    each_vector<kGroups>(pixels, [&](int g, long i) {
-      const __m512 zz = _mm512_fmadd_ps(load_bf16(z + i), vb.v[g], vc.v[g]);
-      store_bf16(out + i, _mm512_fmadd_ps(load_bf16(d + i), va.v[g], zz));
-    });
+    const bool image = source.image != nullptr;
+    switch (source.form) {
+      case GridSource::kCopy:
+        return fill<kGroups, GridSource::kCopy, false>(source, first_run, last_run);
+      case GridSource::kNorm:
+        return image ? fill<kGroups, GridSource::kNorm, true>(source, first_run, last_run)
+                     : fill<kGroups, GridSource::kNorm, false>(source, first_run, last_run);
+      case GridSource::kNormSkip:
+        return fill<kGroups, GridSource::kNormSkip, true>(source, first_run, last_run);
+      case GridSource::kNormNorm:
+        return fill<kGroups, GridSource::kNormNorm, true>(source, first_run, last_run);
+      case GridSource::kBackward:
+        return fill<kGroups, GridSource::kBackward, false>(source, first_run, last_run);
+    }
   });
 }
 
@@ -102,22 +125,14 @@ void store_statistics(int channels, const float* sums, Bf16* z, double* sum, dou
   });
 }
 
-void store_activation(int channels, const float* sums, const float* bias, const Bf16* skip, bool rectify,
-                      Bf16* out) {
+void store_activation(int channels, const float* sums, const float* bias, bool rectify, Bf16* out) {
   with_groups(channels, [&](auto groups) {
     constexpr int kGroups = decltype(groups)::value;
     const Coefficients<kGroups> b(bias);
     const __m512 floor = _mm512_set1_ps(rectify ? 0.0f : -__builtin_inff());
-    if (skip != nullptr) {
-      each_vector<kGroups>(kStripPixels, [&](int g, long i) {
-        const __m512 v = _mm512_add_ps(_mm512_loadu_ps(sums + i), b.v[g]);
-        store_bf16(out + i, _mm512_max_ps(_mm512_add_ps(v, load_bf16(skip + i)), floor));
-      });
-    } else {
-      each_vector<kGroups>(kStripPixels, [&](int g, long i) {
-        store_bf16(out + i, _mm512_max_ps(_mm512_add_ps(_mm512_loadu_ps(sums + i), b.v[g]), floor));
-      });
-    }
+    each_vector<kGroups>(kStripPixels, [&](int g, long i) {
+      store_bf16(out + i, _mm512_max_ps(_mm512_add_ps(_mm512_loadu_ps(sums + i), b.v[g]), floor));
+    });
   });
 }
 

@@ -1,6 +1,7 @@
 #include "longtail/nn/amx/engine_impl.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "longtail/nn/amx/amx_engine.h"
 
@@ -37,9 +38,9 @@ void AmxEngine::allocate_training() {
   }
   x_offset_.push_back(take(network_.blocks.back().second.out_elements()));
   activations_ = Buffer<Bf16>(total);
-  constexpr std::size_t kLargest = 1024 * 16;
-  for (Buffer<Bf16>& buffer : block_gradient_) buffer = Buffer<Bf16>(batch * kLargest);
-  inner_gradient_ = Buffer<Bf16>(batch * kLargest);
+  stage_gradient_[0] = Buffer<Bf16>(batch * 1024 * 16);
+  stage_gradient_[1] = Buffer<Bf16>(batch * 256 * 32);
+  stage_gradient_[2] = Buffer<Bf16>(batch * 64 * 64);
   const int slices =
       std::max((max_batch_ + kSliceImages - 1) / kSliceImages, std::min(kRoundImages, max_batch_));
   slice_sums_.resize(static_cast<std::size_t>(slices));
@@ -70,21 +71,36 @@ Bf16* AmxEngine::x(std::size_t b, int image) {
          static_cast<std::size_t>(image) * static_cast<std::size_t>(elements);
 }
 
+// Every worker starts with slices of its own, the same ones in every pass, whose arrays its cache may still hold,
+// and then helps the others.
 void AmxEngine::run(const SliceBody& body) {
-  const int images = step_.batch->size;
-  pool_.run(step_.slices(), [&](int index, int worker) {
+  const int images = step_.batch->size, slices = step_.slices(), workers = pool_.threads();
+  std::vector<std::atomic<int>> next(static_cast<std::size_t>(workers));
+  const auto share = [&](int worker) { return slices * worker / workers; };
+  for (int w = 0; w < workers; ++w) next[static_cast<std::size_t>(w)] = share(w);
+  pool_.run(workers, [&](int, int worker) {
     const TileScope tiles;
-    const auto i = static_cast<std::size_t>(index);
-    SliceSums& sums = slice_sums_[i];
-    sums = {};
-    const int first = index * step_.slice_images;
-    body({first, std::min(first + step_.slice_images, images), sums,
-          weight_sums_.data() + i * (Network::kWeightSums + Network::kProjectionSums),
-          scratch_[static_cast<std::size_t>(worker)]});
+    for (int turn = 0; turn < workers; ++turn) {
+      const int owner = (worker + turn) % workers;
+      for (;;) {
+        const int taken = next[static_cast<std::size_t>(owner)].fetch_add(1);
+        if (taken >= share(owner + 1)) break;
+        const int index = backwards_ ? share(owner) + share(owner + 1) - 1 - taken : taken;
+        const auto i = static_cast<std::size_t>(index);
+        SliceSums& sums = slice_sums_[i];
+        sums = {};
+        const int first = index * step_.slice_images;
+        body({first, std::min(first + step_.slice_images, images), backwards_, sums,
+              weight_sums_.data() + i * (Network::kWeightSums + Network::kProjectionSums),
+              scratch_[static_cast<std::size_t>(worker)]});
+      }
+    }
   });
+  backwards_ = !backwards_;
 }
 
 void AmxEngine::begin(std::span<const float> parameters, std::span<const float> running) {
+  backwards_ = false;
   constexpr std::size_t kPiece = 16 * kTileElements;
   const auto pieces = [](std::size_t size) { return static_cast<int>((size + kPiece - 1) / kPiece); };
   const int forward_pieces = pieces(network_.forward_index.size());

@@ -31,16 +31,20 @@ class AmxEngine final : public Engine {
                        const Loss& loss, std::span<float> gradient) override;
 
  private:
-  static constexpr int kSliceImages = 8;
+  static constexpr int kSliceImages = 16;
   static constexpr int kRoundImages = 16;  // image_gradients takes so many at a time
 
-  // Images [first, last) of the batch, the sums of one slice and the operands of the worker that has it.
+  // Images [first, last) of the batch, the sums of one slice and the operands of the worker that has it. Every other
+  // pass goes through the images backwards: it starts with those that the pass before it left in cache.
   struct Slice {
     int first;
     int last;
+    bool backwards;
     SliceSums& sums;
     float* weight_sums;
     Scratch& scratch;
+    int count() const { return last - first; }
+    int image(int i) const { return backwards ? last - 1 - i : first + i; }
   };
   using SliceBody = std::function<void(const Slice&)>;
 
@@ -67,9 +71,12 @@ class AmxEngine final : public Engine {
   void stem_forward(const Slice& slice);
   void first_forward(std::size_t b, const Slice& slice);
   void second_forward(std::size_t b, const Slice& slice);
+  // A convolution of stride 1, forward or backward, over a grid that is filled from a source.
+  ImageConv image_conv(const Layer& layer, const GridSource& source, const Bf16* weights) const;
+  // Any other, over a grid that is there.
   void convolve(const Layer& layer, const Bf16* grid, int image, int which, const Slice& slice);
-  // The input of a block (or, behind the last, the features) from what came before it.
-  void enter_block(std::size_t b, int image, Scratch& scratch);
+  // The input of a block (or, behind the last, the features) from what came before it; it is kept in x(b).
+  GridSource block_input(std::size_t b, int image, Scratch& scratch);
   void head(const Slice& slice);
   void head_image(int image, const Slice& slice);
   void finish_forward(const Layer& layer, int which);
@@ -79,25 +86,31 @@ class AmxEngine final : public Engine {
   void backward();
   void second_backward(std::size_t b, const Slice& slice);
   void first_backward(std::size_t b, const Slice& slice);
+  void first_image(std::size_t b, int image, int place, const Slice& slice);
   void stem_backward(const Slice& slice);
-  void output_gradient(const Layer& layer, const Bf16* d, int image, Bf16* transposed, Bf16* grid,
-                       Scratch& scratch);
+  // The gradient of a layer's output from that behind its batch norm.
+  GridSource output_gradient(const Layer& layer, const Bf16* d, int image, Bf16* grid);
+  void transpose(const Layer& layer, const Bf16* grid, Bf16* transposed) const;
   void sum_weights(const Layer& layer, bool projection, int images, bool first, const Slice& slice);
-  void same_gradient(const Layer& layer, const GradientEpilogue& epilogue, Scratch& scratch);
   void up_gradient(const Block& block, const GradientEpilogue& epilogue, Scratch& scratch);
   GradientEpilogue block_input_epilogue(std::size_t b, int image, const Slice& slice);
   void finish_backward(const Layer& layer, int which);
   void finish_block_input(std::size_t b);
   void collect_weights(const Layer& layer, std::size_t offset);
   void linear_gradient();
+  // The gradient at the input of block b (or at the features), through the ReLU there. Inside a stage it takes
+  // the place of the second convolution's output, which nobody needs any more; so does, before it, the gradient
+  // inside the block.
+  Bf16* block_gradient(std::size_t b, int image);
+  Bf16* inner_gradient(const Block& block, int image) { return z(block.second, image); }
 
   // predict.cc
   void fold(std::span<const float> parameters, std::span<const float> buffers);
   void predict_image(const Batch& batch, int image, std::span<const float> parameters, float* logits,
                      Scratch& scratch);
   void predict_block(const Block& block, Bf16* x, Scratch& scratch);
-  void predict_layer(const Layer& layer, const Bf16* grid, const Bf16* skip, bool relu, Bf16* out,
-                     Scratch& scratch);
+  void predict_same(const Layer& layer, const Bf16* in, const Bf16* skip, Bf16* out, Scratch& scratch);
+  void predict_other(const Layer& layer, const Bf16* grid, bool relu, Bf16* out, Scratch& scratch);
 
   const Bf16* input(const Batch& batch, int image) const;
   // Arrays of one image.
@@ -121,9 +134,7 @@ class AmxEngine final : public Engine {
   Buffer<Bf16> activations_;
   std::vector<std::size_t> z_offset_;  // of a layer
   std::vector<std::size_t> x_offset_;  // of a block's input; one more for the features
-  Buffer<Bf16>
-      block_gradient_[2];  // at the output of a block, through its ReLU; the next one's goes to the other
-  Buffer<Bf16> inner_gradient_;  // inside a block
+  Buffer<Bf16> stage_gradient_[3];  // at the inputs of the second and third stage, and at the features
   Buffer<float> weight_sums_;    // [slice][weights, projection]
   std::vector<SliceSums> slice_sums_;
   Buffer<float> summed_;
@@ -137,6 +148,7 @@ class AmxEngine final : public Engine {
   std::vector<float> folded_;  // parameters with batch norm multiplied in
 
   Step step_;
+  bool backwards_ = false;  // the next pass
 };
 
 // The zero-padded, subsampled shortcut and its gradient (Skip::kPad), for one image of the block's first

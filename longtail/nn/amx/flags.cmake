@@ -1,7 +1,7 @@
 # The kernels of the amx engine alone are compiled for AVX-512 and AMX; the program asks the CPU before it calls them.
 # A compiler or CPU family without AMX leaves the engine out.
 include(CheckCXXSourceCompiles)
-set(amx_kernels conv weight_gradient batch_norm layout head peak)
+set(amx_kernels conv conv_image weight_gradient batch_norm layout head peak)
 file(GLOB amx_tests ${CMAKE_CURRENT_LIST_DIR}/*_test.cc)
 set(amx_engine network geometry state engine_impl forward backward predict)
 list(TRANSFORM amx_kernels REPLACE "(.+)" "${CMAKE_CURRENT_LIST_DIR}/\\1.cc")

@@ -26,6 +26,22 @@ void AmxEngine::finish_forward(const Layer& layer, int which) {
   norm(layer).from_batch(layer, step_sums(), which, count, step_.parameters, step_.buffers);
 }
 
+ImageConv AmxEngine::image_conv(const Layer& layer, const GridSource& source, const Bf16* weights) const {
+  const Geometry& g = *layer.geometry;
+  ImageConv conv{.source = source,
+                 .run_end = g.grid.run_end.data(),
+                 .weights = weights,
+                 .chunk_offset = g.chunk_offset.data(),
+                 .chunks = static_cast<int>(g.chunk_offset.size()),
+                 .outputs = g.outputs,
+                 .groups = g.out_channels / 16,
+                 .strips = g.row_strips(),
+                 .row_stride = g.row_stride,
+                 .row_pitch = g.row_pitch};
+  conv.source.runs = g.grid.runs.data();
+  return conv;
+}
+
 void AmxEngine::convolve(const Layer& layer, const Bf16* grid, int image, int which, const Slice& slice) {
   const Geometry& g = *layer.geometry;
   const std::int32_t middle = middle_chunk(g);
@@ -44,67 +60,88 @@ void AmxEngine::convolve(const Layer& layer, const Bf16* grid, int image, int wh
 
 void AmxEngine::stem_forward(const Slice& slice) {
   Bf16* grid = slice.scratch.grid(Kind::kFirst);
-  for (int image = slice.first; image < slice.last; ++image) {
+  for (int i = 0; i < slice.count(); ++i) {
+    const int image = slice.image(i);
     pad_input(spec_.channels, input(*step_.batch, image), slice.scratch.padded.data());
     gather_neighbours(spec_.channels, slice.scratch.padded.data(), grid);
     convolve(network_.stem, grid, image, 0, slice);
   }
 }
 
-void AmxEngine::enter_block(std::size_t b, int image, Scratch& scratch) {
-  Bf16* out = x(b, image);
-  if (b == 0) {
-    const Layer& layer = network_.stem;
-    const Norm& n = norm(layer);
-    bn_relu(layer.geometry->out_pixels, layer.unit.out, z(layer, image), n.scale, n.shift, out);
-    return;
-  }
+GridSource AmxEngine::block_input(std::size_t b, int image, Scratch& scratch) {
+  GridSource source{};
+  const Layer& main = b == 0 ? network_.stem : network_.blocks[b - 1].second;
+  source.form = GridSource::kNorm;
+  source.channels = main.unit.out;
+  source.a = z(main, image);
+  source.p = norm(main).scale;
+  source.q = norm(main).shift;
+  source.image = x(b, image);
+  if (b == 0) return source;
   const Block& previous = network_.blocks[b - 1];
-  const Geometry& g = *previous.second.geometry;
-  const Norm& n = norm(previous.second);
-  const Bf16* z2 = z(previous.second, image);
   if (previous.skip == Skip::kProjection) {
-    const Norm& p = norm(previous.projection);
-    bn_add_bn_relu(g.out_pixels, g.out_channels, z2, n.scale, n.shift, z(previous.projection, image), p.scale,
-                   p.shift, out);
-    return;
+    source.form = GridSource::kNormNorm;
+    source.b = z(previous.projection, image);
+    source.r = norm(previous.projection).scale;
+    source.s = norm(previous.projection).shift;
+    return source;
   }
-  const Bf16* skip = x(b - 1, image);
+  source.form = GridSource::kNormSkip;
+  source.b = x(b - 1, image);
   if (previous.skip == Skip::kPad) {
-    pad_skip(*previous.first.geometry, skip, scratch.values3.data());
-    skip = scratch.values3.data();
+    pad_skip(*previous.first.geometry, source.b, scratch.values3.data());
+    source.b = scratch.values3.data();
   }
-  bn_add_relu(g.out_pixels, g.out_channels, z2, n.scale, n.shift, skip, out);
+  return source;
 }
 
 void AmxEngine::first_forward(std::size_t b, const Slice& slice) {
   const Block& block = network_.blocks[b];
   const Geometry& g = *block.first.geometry;
-  Bf16* grid = slice.scratch.grid(g.kind);
-  for (int image = slice.first; image < slice.last; ++image) {
-    enter_block(b, image, slice.scratch);
-    copy_pixels(g.grid.runs.data(), static_cast<int>(g.grid.runs.size()), g.in_channels, x(b, image), grid);
-    convolve(block.first, grid, image, 0, slice);
-    if (block.skip == Skip::kProjection) convolve(block.projection, grid, image, 1, slice);
+  for (int i = 0; i < slice.count(); ++i) {
+    const int image = slice.image(i);
+    GridSource source = block_input(b, image, slice.scratch);
+    source.grid = slice.scratch.grid(g.kind);
+    source.runs = g.grid.runs.data();
+    Bf16* out = z(block.first, image);
+    if (g.same()) {
+      conv_statistics(image_conv(block.first, source, forward_weights_.data() + block.first.forward), out,
+                      slice.sums.sum[0], slice.sums.product[0]);
+      continue;
+    }
+    fill_grid(source, 0, static_cast<int>(g.grid.runs.size()));
+    convolve(block.first, source.grid, image, 0, slice);
+    if (block.skip == Skip::kProjection) convolve(block.projection, source.grid, image, 1, slice);
   }
 }
 
 void AmxEngine::second_forward(std::size_t b, const Slice& slice) {
   const Block& block = network_.blocks[b];
-  const Geometry& g = *block.second.geometry;
+  const Layer& layer = block.second;
   const Norm& n = norm(block.first);
-  Bf16* values = slice.scratch.values.data();
-  Bf16* grid = slice.scratch.grid(g.kind);
-  for (int image = slice.first; image < slice.last; ++image) {
-    bn_relu(g.in_pixels, g.in_channels, z(block.first, image), n.scale, n.shift, values);
-    copy_pixels(g.grid.runs.data(), static_cast<int>(g.grid.runs.size()), g.in_channels, values, grid);
-    convolve(block.second, grid, image, 0, slice);
+  GridSource source{};
+  source.form = GridSource::kNorm;
+  source.channels = layer.unit.in;
+  source.p = n.scale;
+  source.q = n.shift;
+  source.grid = slice.scratch.grid(layer.geometry->kind);
+  for (int i = 0; i < slice.count(); ++i) {
+    const int image = slice.image(i);
+    source.a = z(block.first, image);
+    Bf16* out = z(layer, image);
+    conv_statistics(image_conv(layer, source, forward_weights_.data() + layer.forward), out,
+                    slice.sums.sum[0], slice.sums.product[0]);
   }
 }
 
 void AmxEngine::head(const Slice& slice) {
-  for (int image = slice.first; image < slice.last; ++image) {
-    enter_block(network_.blocks.size(), image, slice.scratch);
+  const Run all{0, 1, 0, 1, kStripPixels};
+  for (int i = 0; i < slice.count(); ++i) {
+    const int image = slice.image(i);
+    GridSource source = block_input(network_.blocks.size(), image, slice.scratch);
+    source.grid = slice.scratch.values.data();
+    source.runs = &all;
+    fill_grid(source, 0, 1);
     head_image(image, slice);
   }
 }

@@ -12,6 +12,8 @@ Grid plain_grid(int side) {
   Grid grid;
   const int pitch = side + 2;
   for (int y = 0; y < side; ++y) grid.runs.push_back({y * side, 1, (y + 1) * pitch + 1, 1, side});
+  const int strip_rows = 4;
+  for (int y = 0; y < side; y += strip_rows) grid.run_end.push_back(std::min(y + strip_rows + 1, side));
   grid.positions = pitch * pitch + 4;
   return grid;
 }
@@ -34,13 +36,10 @@ Grid down32_grid() {
 // [6][10][2] for 8x8 images: padded row r + 4h.
 Grid same64_grid() {
   Grid grid;
-  for (int r = 0; r < 6; ++r) {
-    for (int h = 0; h < 2; ++h) {
-      const int y = r + 4 * h - 1;
-      if (y < 0 || y >= 8) continue;
-      grid.runs.push_back({interleaved8(y, 0), 2, (r * 10 + 1) * 2 + h, 2, 8});
-    }
-  }
+  grid.runs.push_back({interleaved8(3, 0), 2, 1 * 2 + 1, 2, 8});
+  for (int r = 1; r < 5; ++r) grid.runs.push_back({(r - 1) * 16, 1, (r * 10 + 1) * 2, 1, 16});
+  grid.runs.push_back({interleaved8(4, 0), 2, (5 * 10 + 1) * 2, 2, 8});
+  grid.run_end = {static_cast<std::int32_t>(grid.runs.size())};
   grid.positions = 6 * 20;
   return grid;
 }
@@ -94,14 +93,16 @@ PixelOrder order_of(int side) {
   PixelOrder order;
   if (side == 8) {
     for (int y = 0; y < 2; ++y) {
-      for (int i = 0; i < 16; ++i) order.first.push_back(interleaved8(y + 2 * (i % 2), i / 2));
+      for (int i = 0; i < 16; ++i) order.first.push_back(((y + 2 * (i % 2) + 1) * 10 + i / 2 + 1) * 2);
     }
     order.pair_distance = 1;
-  } else {
-    const int half = side * side / 2;
-    for (int i = 0; i < half; ++i) order.first.push_back(i);
-    order.pair_distance = half;
+    return order;
   }
+  const int pitch = side + 2;
+  for (int y = 0; y < side / 2; ++y) {
+    for (int x = 0; x < side; ++x) order.first.push_back((y + 1) * pitch + x + 1);
+  }
+  order.pair_distance = side / 2 * pitch;
   return order;
 }
 
@@ -125,30 +126,29 @@ int tap_position(Kind kind, int dy, int dx) {
   return 0;
 }
 
+// A Same kind: chunks of one row of the kernel.
+void set_same_offsets(Geometry& g) {
+  const int pixel = 2 * g.in_channels;
+  g.row_pitch = tap_position(g.kind, 1, 0) * pixel;
+  if (g.kind == Kind::kSame16) {
+    g.chunk_offset = {0, 64};
+    g.row_stride = 64;
+    g.outputs = 2;
+    return;
+  }
+  for (int dx = 0; dx < 3; ++dx) {
+    for (int half = 0; half < g.in_channels / 32; ++half) {
+      g.chunk_offset.push_back(tap_position(g.kind, 0, dx) * pixel + half * 64);
+    }
+  }
+  g.row_stride = pixel;
+  g.outputs = g.out_channels / 16;
+}
+
 void set_conv_offsets(Geometry& g) {
   const int pixel = 2 * (g.kind == Kind::kFirst ? 32 : g.in_channels);
   for (int tile = 0; tile < g.out_pixels / 16; ++tile) {
-    int position = 0;
-    switch (g.kind) {
-      case Kind::kFirst:
-        position = tile * 16;
-        break;
-      case Kind::kSame16:
-        position = (tile / 2) * 34 + (tile % 2) * 16;
-        break;
-      case Kind::kDown16:
-        position = tile * 2 * 34;
-        break;
-      case Kind::kSame32:
-        position = tile * 18;
-        break;
-      case Kind::kDown32:
-        position = tile * 2 * 36;
-        break;
-      case Kind::kSame64:
-        position = tile * 20;
-        break;
-    }
+    const int position = g.kind == Kind::kFirst ? tile * 16 : g.kind == Kind::kDown16 ? tile * 2 * 34 : tile * 2 * 36;
     g.tile_offset.push_back(position * pixel);
   }
   g.row_stride = g.kind == Kind::kDown16 ? 2 * pixel : pixel;
@@ -160,9 +160,7 @@ void set_conv_offsets(Geometry& g) {
     }
   } else {
     for (int tap = 0; tap < 9; ++tap) {
-      for (int half = 0; half < g.in_channels / 32; ++half) {
-        g.chunk_offset.push_back(tap_position(g.kind, tap / 3, tap % 3) * pixel + half * 64);
-      }
+      g.chunk_offset.push_back(tap_position(g.kind, tap / 3, tap % 3) * pixel);
     }
   }
 }
@@ -207,13 +205,18 @@ struct Element {
   int channel;
   int tap;
 };
-Element element_of(int channels, int chunk, int k) {
+Element down_element(int channels, int chunk, int k) {
+  if (channels == 32) return {k, chunk};
+  const int dx = (chunk % 2) * 2 + k / 16;
+  return {k % 16, dx > 2 ? -1 : (chunk / 2) * 3 + dx};
+}
+Element same_element(int channels, int output, int chunk, int row, int k) {
   if (channels == 16) {
-    const int dx = (chunk % 2) * 2 + k / 16;
-    return {k % 16, dx > 2 ? -1 : (chunk / 2) * 3 + dx};
+    const int dx = 2 * chunk + k / 16 - output;
+    return {k % 16, dx < 0 || dx > 2 ? -1 : row * 3 + dx};
   }
   const int halves = channels / 32;
-  return {(chunk % halves) * 32 + k, chunk / halves};
+  return {(chunk % halves) * 32 + k, row * 3 + chunk / halves};
 }
 
 // Calls set(k, column) for the elements of a right operand tile, in their order in memory.
@@ -224,6 +227,24 @@ void each_element(const Visit& visit) {
       for (int e = 0; e < 2; ++e) visit(2 * pair + e, column);
     }
   }
+}
+
+// The tiles of a Same kind: weight(channel of the output, element) for every element.
+template <class Weight>
+std::vector<std::int32_t> same_index(const Geometry& g, const Weight& weight) {
+  std::vector<std::int32_t> index;
+  for (int output = 0; output < g.outputs; ++output) {
+    for (std::size_t chunk = 0; chunk < g.chunk_offset.size(); ++chunk) {
+      for (int row = 0; row < 3; ++row) {
+        each_element([&](int k, int column) {
+          const Element e = same_element(g.in_channels, output, static_cast<int>(chunk), row, k);
+          const int channel = g.in_channels == 16 ? column : output * 16 + column;
+          index.push_back(e.tap < 0 ? -1 : weight(channel, e));
+        });
+      }
+    }
+  }
+  return index;
 }
 
 }  // namespace
@@ -272,7 +293,11 @@ Geometry make_geometry(Kind kind, int input_channels) {
       g.pairs = same64_pairs();
       break;
   }
-  set_conv_offsets(g);
+  if (g.in_pixels == g.out_pixels && kind != Kind::kFirst) {
+    set_same_offsets(g);
+  } else {
+    set_conv_offsets(g);
+  }
   set_pair_offsets(g);
   return g;
 }
@@ -321,6 +346,9 @@ UpGeometry make_up_geometry(Kind kind, bool projection, std::int32_t second_grid
 }
 
 std::vector<std::int32_t> forward_index(const Geometry& g, int kernel) {
+  if (g.same()) {
+    return same_index(g, [&g](int out, Element e) { return (out * g.in_channels + e.channel) * 9 + e.tap; });
+  }
   const int taps = kernel * kernel;
   const int chunks = kernel == 1 ? 1 : static_cast<int>(g.chunk_offset.size());
   std::vector<std::int32_t> index;
@@ -334,7 +362,7 @@ std::vector<std::int32_t> forward_index(const Geometry& g, int kernel) {
           if (tap < 9) at = (out * g.in_channels + channel) * 9 + tap;
         } else if (kernel == 1) {
           if (k < g.in_channels) at = out * g.in_channels + k;
-        } else if (const Element e = element_of(g.in_channels, chunk, k); e.tap >= 0) {
+        } else if (const Element e = down_element(g.in_channels, chunk, k); e.tap >= 0) {
           at = (out * g.in_channels + e.channel) * taps + e.tap;
         }
         index.push_back(at);
@@ -345,17 +373,8 @@ std::vector<std::int32_t> forward_index(const Geometry& g, int kernel) {
 }
 
 std::vector<std::int32_t> backward_index(const Geometry& g) {
-  std::vector<std::int32_t> index;
-  for (int tile = 0; tile < g.in_channels / 16; ++tile) {
-    for (std::size_t chunk = 0; chunk < g.chunk_offset.size(); ++chunk) {
-      each_element([&](int k, int column) {
-        const Element e = element_of(g.out_channels, static_cast<int>(chunk), k);
-        // The gradient comes through the kernel turned by half a turn.
-        index.push_back(e.tap < 0 ? -1 : (e.channel * g.in_channels + tile * 16 + column) * 9 + 8 - e.tap);
-      });
-    }
-  }
-  return index;
+  // The gradient comes through the kernel turned by half a turn.
+  return same_index(g, [&g](int in, Element e) { return (e.channel * g.in_channels + in) * 9 + 8 - e.tap; });
 }
 
 std::vector<std::int32_t> up_index(const Geometry& g, int kernel) {

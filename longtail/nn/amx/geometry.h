@@ -7,8 +7,9 @@
 // gap.
 //
 // For a convolution the input lies on a grid with a border of zeros, where a tap is an offset:
-//   kSame16    34 x 34 pixels of 16 channels. Two neighbouring pixels are 64 bytes: two taps make one chunk.
-//   kDown16    the same grid, rows of tiles two pixels apart.
+//   kSame16    34 x 34 pixels of 16 channels. Pixels 2j and 2j+1 are one chunk of 64 bytes; the chunks of 2j and
+//              2j+2 serve the output pixels 2j and 2j+1, which differ only in where the zeros of their weights are.
+//   kDown16    the same grid; two taps make one chunk.
 //   kSame32    18 x 18 pixels of 32 channels.
 //   kDown32    [9 rows][even | odd columns][9][row, row + 8], so that a tile's rows stay evenly spaced at
 //   stride 2. kSame64    [6 rows][10 columns][row, row + 4]. kFirst     32 gathered values a pixel.
@@ -33,6 +34,7 @@ constexpr int kKinds = 6;
 // A padded grid that an image is copied to.
 struct Grid {
   std::vector<Run> runs;
+  std::vector<std::int32_t> run_end;  // Same kinds: the runs that the first strips need; one a strip
   int positions = 0;  // with slack for reads past the end
 };
 // Pairs of pixels of a padded grid.
@@ -40,7 +42,7 @@ struct PairGrid {
   std::vector<PairRun> runs;
   int positions = 0;
 };
-// The order of pixels in the channel-major operand: sixteen pairs a chunk.
+// The order of pixels in the channel-major operand, as positions on the grid of the Same kind: sixteen pairs a chunk.
 struct PixelOrder {
   std::vector<std::int32_t> first;
   int pair_distance = 0;
@@ -52,10 +54,12 @@ struct Geometry {
   int in_channels, out_channels;
   int in_pixels, out_pixels;  // of the image
 
-  Grid grid;                              // of the input
-  std::vector<std::int32_t> tile_offset;  // one for every 16 output pixels
+  Grid grid;  // of the input
   std::vector<std::int32_t> chunk_offset;
   std::ptrdiff_t row_stride;
+  std::vector<std::int32_t> tile_offset;  // Down kinds: one for every 16 output pixels
+  std::ptrdiff_t row_pitch = 0;           // Same kinds: from one row of the grid to the next
+  int outputs = 0;                        // and tiles of sums a row: see ImageConv
 
   PairGrid pairs;                         // of the input
   std::vector<std::int32_t> pair_chunk;   // offset of a chunk of 32 output pixels
@@ -63,7 +67,9 @@ struct Geometry {
   std::ptrdiff_t pair_stride;
   PixelOrder order;  // of the output
 
-  int strips() const { return out_pixels / kStripPixels; }
+  bool same() const { return outputs > 0; }
+  int strips() const { return out_pixels / kStripPixels; }       // Down kinds
+  int row_strips() const { return out_pixels / (kind == Kind::kSame16 ? 128 : 64); }  // Same kinds
 };
 
 // in_channels matters only for kFirst (1 or 3).
@@ -88,9 +94,9 @@ UpGeometry make_up_geometry(Kind kind, bool projection, std::int32_t second_grid
 // ---- weights: for every element of a packed array, its index in the convolution's weights (out, in, 3, 3 or
 // 1, 1), or -1 for zero ----
 
-// Forward tiles [output tile][chunk].
+// Forward tiles: [output][chunk][kernel row] of a Same kind, else [output tile][chunk].
 std::vector<std::int32_t> forward_index(const Geometry& geometry, int kernel);
-// Tiles of the data gradient of a Same kind, [input tile][chunk].
+// Tiles of the data gradient of a Same kind, [output][chunk][kernel row].
 std::vector<std::int32_t> backward_index(const Geometry& geometry);
 // Tiles of the data gradient of a Down kind, [input tile][tap][half]. A 1x1 kernel has one tap.
 std::vector<std::int32_t> up_index(const Geometry& geometry, int kernel);

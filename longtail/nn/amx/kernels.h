@@ -28,10 +28,68 @@ class TileScope {
   TileScope& operator=(const TileScope&) = delete;
 };
 
+// ---- batch norm, on the way to the grid of a convolution ----
+
+// Moves pixels: dst + (dst_step i) <- src + (src_step i), in units of pixels.
+struct Run {
+  std::int32_t src;
+  std::int32_t src_step;
+  std::int32_t dst;
+  std::int32_t dst_step;
+  std::int32_t count;
+};
+
+// Where the values of a grid come from: a function of one or two images, with one coefficient a channel.
+struct GridSource {
+  enum Form {
+    kCopy,      // a
+    kNorm,      // relu(a * p + q)
+    kNormSkip,  // relu(a * p + q + b)
+    kNormNorm,  // relu(a * p + q + b * r + s)
+    kBackward,  // a * p + b * q + r: batch norm backward
+  };
+  Form form;
+  int channels;  // 16, 32 or 64
+  const Bf16* a;
+  const Bf16* b;
+  const float* p;
+  const float* q;
+  const float* r;
+  const float* s;
+  Bf16* image;  // the values in the order of a; may be null
+  Bf16* grid;
+  const Run* runs;
+};
+void fill_grid(const GridSource& source, int first_run, int last_run);
+
 // ---- convolution ----
 
-// Four tiles of 16 output pixels: sums(64 x 16 n) = operand(64 x 32 chunks) x weights. A row of a left tile
-// is 64 bytes at operand + pixel_offset[tile] + chunk_offset[chunk] + row * row_stride.
+// A 3x3 convolution of stride 1 over one image, with what becomes of its sums. Sums come in units of 64 pixels x 16
+// channels: four tiles, each a row of 16 pixels (or of 16 even or odd ones of a row of 32), over six rows of the
+// grid. While a unit multiplies, the vector units finish the one before it.
+struct ImageConv {
+  GridSource source;                 // filled in a strip ahead of the multiplies
+  const std::int32_t* run_end;       // the runs that a strip and those before it need
+  const Bf16* weights;               // tiles [output][chunk][kernel row]
+  const std::int32_t* chunk_offset;  // bytes from the start of a row's window
+  int chunks;
+  int outputs;  // tiles of 16 channels, or of even and odd pixels
+  int groups;   // of 16 channels: outputs, or 1
+  int strips;   // of four rows
+  std::ptrdiff_t row_stride;  // from one pixel of a tile to the next
+  std::ptrdiff_t row_pitch;   // from one row of the grid to the next
+};
+
+// z = sums; adds their sums and sums of squares to the doubles of each channel.
+void conv_statistics(const ImageConv& conv, Bf16* z, double* sum, double* square);
+// out = relu(sums + bias [+ skip]); skip may be null.
+void conv_activation(const ImageConv& conv, const float* bias, const Bf16* skip, Bf16* out);
+// See GradientEpilogue.
+struct GradientEpilogue;
+void conv_gradient(const ImageConv& conv, const GradientEpilogue& epilogue);
+
+// Any convolution, 64 pixels (four tiles) at a time: sums(64 x 16 n) = operand(64 x 32 chunks) x weights. A row of a left tile is
+// 64 bytes at operand + pixel_offset[tile] + chunk_offset[chunk] + row * row_stride.
 struct ConvShape {
   const std::int32_t* chunk_offset;
   int chunks;
@@ -75,27 +133,12 @@ struct WeightGradientShape {
 void weight_gradient(const WeightGradientShape& shape, int images, const void* left, const void* right,
                      bool first, float* sums);
 
-// ---- batch norm and friends, flat over pixels x channels; channels 16, 32 or 64 ----
-
-// out = relu(z * scale + shift)
-void bn_relu(int pixels, int channels, const Bf16* z, const float* scale, const float* shift, Bf16* out);
-// out = relu(z * scale + shift + skip)
-void bn_add_relu(int pixels, int channels, const Bf16* z, const float* scale, const float* shift,
-                 const Bf16* skip, Bf16* out);
-// out = relu(z * scale + shift + z2 * scale2 + shift2)
-void bn_add_bn_relu(int pixels, int channels, const Bf16* z, const float* scale, const float* shift,
-                    const Bf16* z2, const float* scale2, const float* shift2, Bf16* out);
-// out = d * a + z * b + c: batch norm backward.
-void bn_backward(int pixels, int channels, const Bf16* d, const Bf16* z, const float* a, const float* b,
-                 const float* c, Bf16* out);
-
 // ---- epilogues: 64 rows of sums to bf16 ----
 
 // z = sums; adds their sums and sums of squares to the doubles of each channel.
 void store_statistics(int channels, const float* sums, Bf16* z, double* sum, double* square);
-// out = relu(sums + bias [+ skip]); skip may be null. relu only where asked.
-void store_activation(int channels, const float* sums, const float* bias, const Bf16* skip, bool relu,
-                      Bf16* out);
+// out = sums + bias, rectified where asked.
+void store_activation(int channels, const float* sums, const float* bias, bool relu, Bf16* out);
 
 // Rows [row, row + count) of the sums are pixels [pixel, pixel + count) of the image.
 struct RowRun {
@@ -127,16 +170,6 @@ void store_gradient(int channels, const float* sums, const RowRun* runs, int run
 
 // ---- layouts ----
 
-// Copies pixels: dst + (dst_step i) <- src + (src_step i), in units of pixels of `channels` bf16.
-struct Run {
-  std::int32_t src;
-  std::int32_t src_step;
-  std::int32_t dst;
-  std::int32_t dst_step;
-  std::int32_t count;
-};
-void copy_pixels(const Run* runs, int count, int channels, const Bf16* src, Bf16* dst);
-
 // Interleaves pairs of pixels: position dst holds [channel][2] of pixels a and b; -1 stands for zeros.
 struct PairRun {
   std::int32_t a;
@@ -147,6 +180,9 @@ struct PairRun {
   std::int32_t count;
 };
 void interleave_pixels(const PairRun* runs, int count, int channels, const Bf16* src, Bf16* dst);
+// The same of relu(src * scale + shift); zeros stay zeros.
+void interleave_normed(const PairRun* runs, int count, int channels, const Bf16* src, const float* scale,
+                       const float* shift, Bf16* dst);
 
 // Left operands of the weight gradient: tile [chunk][channels / 16] has 16 channels as rows and 32 pixels, in
 // pairs (first[16 chunk + i], the same + pair_distance), as columns.

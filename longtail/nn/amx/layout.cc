@@ -8,37 +8,49 @@ namespace {
 
 inline __m256i load_group(const Bf16* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
 
-template <int kGroups>
-void copy_runs(const Run* runs, int count, const Bf16* src, Bf16* dst) {
+// Stores make(a, b, group, inside) for every pair of pixels and sixteen channels: [channel][2].
+template <int kGroups, class Make>
+[[gnu::always_inline]] inline void each_pair(const PairRun* runs, int count, const Bf16* src, Bf16* dst,
+                                             const Make& make) {
   constexpr long kPixel = kGroups * 16;
+  alignas(64) static const Bf16 zeros[kPixel] = {};
   for (int r = 0; r < count; ++r) {
-    const Bf16* from = src + runs[r].src * kPixel;
-    Bf16* to = dst + runs[r].dst * kPixel;
-    const long from_step = runs[r].src_step * kPixel, to_step = runs[r].dst_step * kPixel;
-    for (int i = 0; i < runs[r].count; ++i, from += from_step, to += to_step) {
-      for (int g = 0; g < kGroups; ++g) {
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 16 * g), load_group(from + 16 * g));
-      }
+    const bool has_a = runs[r].a >= 0, has_b = runs[r].b >= 0;
+    const long step = runs[r].src_step * kPixel, to_step = runs[r].dst_step * kPixel * 2;
+    const Bf16* a = has_a ? src + runs[r].a * kPixel : zeros;
+    const Bf16* b = has_b ? src + runs[r].b * kPixel : zeros;
+    const long a_step = has_a ? step : 0, b_step = has_b ? step : 0;
+    // Halves of a pair that lie outside become zeros.
+    const __mmask32 inside = (has_a ? 0x55555555u : 0u) | (has_b ? 0xaaaaaaaau : 0u);
+    Bf16* to = dst + runs[r].dst * kPixel * 2;
+    for (int i = 0; i < runs[r].count; ++i, a += a_step, b += b_step, to += to_step) {
+      for (int g = 0; g < kGroups; ++g) _mm512_storeu_si512(to + 32 * g, make(a + 16 * g, b + 16 * g, g, inside));
     }
   }
 }
 
 template <int kGroups>
-void interleave_runs(const PairRun* runs, int count, const Bf16* src, Bf16* dst) {
-  constexpr long kPixel = kGroups * 16;
-  alignas(64) static const Bf16 zeros[kPixel] = {};
-  for (int r = 0; r < count; ++r) {
-    const long step = runs[r].src_step * kPixel, to_step = runs[r].dst_step * kPixel * 2;
-    const Bf16* a = runs[r].a < 0 ? zeros : src + runs[r].a * kPixel;
-    const Bf16* b = runs[r].b < 0 ? zeros : src + runs[r].b * kPixel;
-    const long a_step = runs[r].a < 0 ? 0 : step, b_step = runs[r].b < 0 ? 0 : step;
-    Bf16* to = dst + runs[r].dst * kPixel * 2;
-    for (int i = 0; i < runs[r].count; ++i, a += a_step, b += b_step, to += to_step) {
-      for (int g = 0; g < kGroups; ++g) {
-        _mm512_storeu_si512(to + 32 * g, interleave_pair(load_group(a + 16 * g), load_group(b + 16 * g)));
-      }
-    }
+void interleave(const PairRun* runs, int count, const Bf16* src, Bf16* dst) {
+  each_pair<kGroups>(runs, count, src, dst, [](const Bf16* a, const Bf16* b, int, __mmask32) {
+    return interleave_pair(load_group(a), load_group(b));
+  });
+}
+
+template <int kGroups>
+void interleave_norm(const PairRun* runs, int count, const Bf16* src, const float* scale, const float* shift,
+                     Bf16* dst) {
+  __m512 p[kGroups], q[kGroups];
+  for (int g = 0; g < kGroups; ++g) {
+    p[g] = _mm512_loadu_ps(scale + 16 * g);
+    q[g] = _mm512_loadu_ps(shift + 16 * g);
   }
+  each_pair<kGroups>(runs, count, src, dst, [&](const Bf16* a, const Bf16* b, int g, __mmask32 inside) {
+    const __m512 zero = _mm512_setzero_ps();
+    const __m512 va = _mm512_max_ps(_mm512_fmadd_ps(load_bf16(a), p[g], q[g]), zero);
+    const __m512 vb = _mm512_max_ps(_mm512_fmadd_ps(load_bf16(b), p[g], q[g]), zero);
+    const __m512i pair = interleave_pair((__m256i)_mm512_cvtneps_pbh(va), (__m256i)_mm512_cvtneps_pbh(vb));
+    return _mm512_maskz_mov_epi16(inside, pair);
+  });
 }
 
 // 16 rows of 16 dwords to their columns.
@@ -70,16 +82,17 @@ inline void transpose_dwords(__m512i r[16]) {
 
 }  // namespace
 
-void copy_pixels(const Run* runs, int count, int channels, const Bf16* src, Bf16* dst) {
-  if (channels == 16) copy_runs<1>(runs, count, src, dst);
-  if (channels == 32) copy_runs<2>(runs, count, src, dst);
-  if (channels == 64) copy_runs<4>(runs, count, src, dst);
+void interleave_pixels(const PairRun* runs, int count, int channels, const Bf16* src, Bf16* dst) {
+  if (channels == 16) interleave<1>(runs, count, src, dst);
+  if (channels == 32) interleave<2>(runs, count, src, dst);
+  if (channels == 64) interleave<4>(runs, count, src, dst);
 }
 
-void interleave_pixels(const PairRun* runs, int count, int channels, const Bf16* src, Bf16* dst) {
-  if (channels == 16) interleave_runs<1>(runs, count, src, dst);
-  if (channels == 32) interleave_runs<2>(runs, count, src, dst);
-  if (channels == 64) interleave_runs<4>(runs, count, src, dst);
+void interleave_normed(const PairRun* runs, int count, int channels, const Bf16* src, const float* scale,
+                       const float* shift, Bf16* dst) {
+  if (channels == 16) interleave_norm<1>(runs, count, src, scale, shift, dst);
+  if (channels == 32) interleave_norm<2>(runs, count, src, scale, shift, dst);
+  if (channels == 64) interleave_norm<4>(runs, count, src, scale, shift, dst);
 }
 
 void transpose_pixels(int chunks, const std::int32_t* first, int pair_distance, int channels, const Bf16* src,

@@ -28,8 +28,18 @@ void AmxEngine::fold(std::span<const float> parameters, std::span<const float> b
   begin(folded_, {});
 }
 
-void AmxEngine::predict_layer(const Layer& layer, const Bf16* grid, const Bf16* skip, bool relu, Bf16* out,
-                              Scratch& scratch) {
+void AmxEngine::predict_same(const Layer& layer, const Bf16* in, const Bf16* skip, Bf16* out,
+                             Scratch& scratch) {
+  GridSource source{};
+  source.form = GridSource::kCopy;
+  source.channels = layer.unit.in;
+  source.a = in;
+  source.grid = scratch.grid(layer.geometry->kind);
+  conv_activation(image_conv(layer, source, forward_weights_.data() + layer.forward), norm(layer).shift,
+                  skip, out);
+}
+
+void AmxEngine::predict_other(const Layer& layer, const Bf16* grid, bool relu, Bf16* out, Scratch& scratch) {
   const Geometry& g = *layer.geometry;
   const std::int32_t middle = middle_chunk(g);
   const bool small = layer.unit.kernel == 1;
@@ -38,28 +48,36 @@ void AmxEngine::predict_layer(const Layer& layer, const Bf16* grid, const Bf16* 
                         .column_tiles = g.out_channels / 16,
                         .row_stride = g.row_stride};
   for (int strip = 0; strip < g.strips(); ++strip) {
-    const int at = strip * kStripPixels * g.out_channels;
     conv_strip(shape, grid, g.tile_offset.data() + 4 * strip, forward_weights_.data() + layer.forward,
                scratch.sums.data());
-    store_activation(g.out_channels, scratch.sums.data(), norm(layer).shift,
-                     skip == nullptr ? nullptr : skip + at, relu, out + at);
+    store_activation(g.out_channels, scratch.sums.data(), norm(layer).shift, relu,
+                     out + strip * kStripPixels * g.out_channels);
   }
 }
 
 void AmxEngine::predict_block(const Block& block, Bf16* x, Scratch& s) {
-  const Geometry& first = *block.first.geometry;
-  const Geometry& second = *block.second.geometry;
   Bf16* inner = s.values2.data();
   Bf16* side = s.values3.data();
-  copy_pixels(first.grid.runs.data(), static_cast<int>(first.grid.runs.size()), first.in_channels, x,
-              s.grid(first.kind));
-  predict_layer(block.first, s.grid(first.kind), nullptr, true, inner, s);
-  if (block.skip == Skip::kProjection)
-    predict_layer(block.projection, s.grid(first.kind), nullptr, false, side, s);
-  if (block.skip == Skip::kPad) pad_skip(first, x, side);
-  copy_pixels(second.grid.runs.data(), static_cast<int>(second.grid.runs.size()), second.in_channels, inner,
-              s.grid(second.kind));
-  predict_layer(block.second, s.grid(second.kind), block.skip == Skip::kIdentity ? x : side, true, x, s);
+  if (block.skip == Skip::kIdentity) {
+    predict_same(block.first, x, nullptr, inner, s);
+    predict_same(block.second, inner, x, x, s);
+    return;
+  }
+  const Geometry& g = *block.first.geometry;
+  GridSource source{};
+  source.form = GridSource::kCopy;
+  source.channels = g.in_channels;
+  source.a = x;
+  source.grid = s.grid(g.kind);
+  source.runs = g.grid.runs.data();
+  fill_grid(source, 0, static_cast<int>(g.grid.runs.size()));
+  predict_other(block.first, source.grid, true, inner, s);
+  if (block.skip == Skip::kProjection) {
+    predict_other(block.projection, source.grid, false, side, s);
+  } else {
+    pad_skip(g, x, side);
+  }
+  predict_same(block.second, inner, side, x, s);
 }
 
 void AmxEngine::predict_image(const Batch& batch, int image, std::span<const float> parameters, float* logits,
@@ -67,7 +85,7 @@ void AmxEngine::predict_image(const Batch& batch, int image, std::span<const flo
   Bf16* x = s.values.data();
   pad_input(spec_.channels, input(batch, image), s.padded.data());
   gather_neighbours(spec_.channels, s.padded.data(), s.grid(Kind::kFirst));
-  predict_layer(network_.stem, s.grid(Kind::kFirst), nullptr, true, x, s);
+  predict_other(network_.stem, s.grid(Kind::kFirst), true, x, s);
   for (const Block& block : network_.blocks) predict_block(block, x, s);
   alignas(64) float features[kMaxChannels];
   mean_pixels(x, features);
