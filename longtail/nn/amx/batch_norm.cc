@@ -41,7 +41,8 @@ namespace {
 
 // One vector of a form.
 template <int kForm>
-[[gnu::always_inline]] inline __m512 value(const GridSource& s, long i, __m512 p, __m512 q, __m512 r, __m512 t) {
+[[gnu::always_inline]] inline __m512 value(const GridSource& s, long i, __m512 p, __m512 q, __m512 r,
+                                           __m512 t) {
   const __m512 a = load_bf16(s.a + i);
   if constexpr (kForm == GridSource::kNorm) return relu(_mm512_fmadd_ps(a, p, q));
   if constexpr (kForm == GridSource::kNormSkip) {

@@ -1,8 +1,9 @@
-// The 3x3 convolutions of stride 1, forward and data gradient, with their epilogues run in the shadow of the tiles.
+// The 3x3 convolutions of stride 1, forward and data gradient, with their epilogues run in the shadow of the
+// tiles.
 //
-// For each chunk of 32 input values three tiles of weights, one a row of the kernel, stay in registers while six
-// rows of the grid pass by; a row of the grid is loaded once for up to three rows of output: nine loads for twelve
-// multiplies.
+// For each chunk of 32 input values three tiles of weights, one a row of the kernel, stay in registers while
+// six rows of the grid pass by; a row of the grid is loaded once for up to three rows of output: nine loads
+// for twelve multiplies.
 #include "longtail/nn/amx/kernels.h"
 #include "longtail/nn/amx/tile.h"
 #include "longtail/nn/amx/vector.h"
@@ -72,11 +73,11 @@ struct Unit {
   int group = 0;
 };
 
-// Multiplies one unit and meanwhile finishes the one before it, a few vectors after every multiply: the CPU looks
-// too few tile instructions ahead to do that by itself.
+// Multiplies one unit and meanwhile finishes the one before it, a few vectors after every multiply: the CPU
+// looks too few tile instructions ahead to do that by itself.
 template <int kChunks, int kOutputs, bool kFinish, class Epilogue>
-[[gnu::always_inline]] inline void unit(const ImageConv& conv, const char* rows, const Bf16* weights, const Unit& done,
-                                        Epilogue& epilogue) {
+[[gnu::always_inline]] inline void unit(const ImageConv& conv, const char* rows, const Bf16* weights,
+                                        const Unit& done, Epilogue& epilogue) {
   tile_zero<0>();
   tile_zero<1>();
   tile_zero<2>();
@@ -84,22 +85,23 @@ template <int kChunks, int kOutputs, bool kFinish, class Epilogue>
   if constexpr (kFinish) epilogue.begin(done.group);
   unroll<0, kChunks>([&](auto chunk) {
     constexpr int kChunk = decltype(chunk)::value;
-    multiply_chunk(rows + conv.chunk_offset[kChunk], conv.row_pitch, conv.row_stride,
-                   weights + kChunk * 3 * kTileElements, [&](auto i) {
-                     constexpr int kStep = kChunk * 12 + decltype(i)::value;
-                     if constexpr (kFinish) {
-                       unroll<kUnit * kStep / (12 * kChunks), kUnit*(kStep + 1) / (12 * kChunks)>([&](auto j) {
-                         constexpr int kVector = decltype(j)::value;
-                         epilogue.vector(done.sums + kVector * 16, done.element + kVector * kOutputs * 16);
-                       });
-                     }
-                   });
+    multiply_chunk(
+        rows + conv.chunk_offset[kChunk], conv.row_pitch, conv.row_stride,
+        weights + kChunk * 3 * kTileElements, [&](auto i) {
+          constexpr int kStep = kChunk * 12 + decltype(i)::value;
+          if constexpr (kFinish) {
+            unroll<kUnit * kStep / (12 * kChunks), kUnit*(kStep + 1) / (12 * kChunks)>([&](auto j) {
+              constexpr int kVector = decltype(j)::value;
+              epilogue.vector(done.sums + kVector * 16, done.element + kVector * kOutputs * 16);
+            });
+          }
+        });
   });
   if constexpr (kFinish) epilogue.end(done.group);
 }
 
-// Epilogue::begin(group), vector(sums, element), end(group). The first vector of a unit of strip s and output o is element
-// (64 s outputs + o) * 16 of the image, the next ones outputs * 16 apart.
+// Epilogue::begin(group), vector(sums, element), end(group). The first vector of a unit of strip s and output
+// o is element (64 s outputs + o) * 16 of the image, the next ones outputs * 16 apart.
 template <int kChunks, int kOutputs, class Epilogue>
 void convolve(const ImageConv& conv, Epilogue epilogue) {
   alignas(64) float sums[2][kUnit * 16];
@@ -121,7 +123,8 @@ void convolve(const ImageConv& conv, Epilogue epilogue) {
       tile_store<1>(out + kTileFloats, 64);
       tile_store<2>(out + 2 * kTileFloats, 64);
       tile_store<3>(out + 3 * kTileFloats, 64);
-      done = {out, (static_cast<long>(strip) * kUnit * kOutputs + output) * 16, conv.groups == 1 ? 0 : output};
+      done = {out, (static_cast<long>(strip) * kUnit * kOutputs + output) * 16,
+              conv.groups == 1 ? 0 : output};
     }
   }
   epilogue.begin(done.group);

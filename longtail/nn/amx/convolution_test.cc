@@ -93,6 +93,16 @@ std::vector<Bf16> pack(const std::vector<std::int32_t>& index, const std::vector
   return packed;
 }
 
+GridSource copying(int channels, const std::vector<Bf16>& image, std::vector<Bf16>& grid, const Geometry& g) {
+  GridSource source{};
+  source.form = GridSource::kCopy;
+  source.channels = channels;
+  source.a = image.data();
+  source.grid = grid.data();
+  source.runs = g.grid.runs.data();
+  return source;
+}
+
 std::vector<Bf16> on_grid(const Geometry& g, const std::vector<Bf16>& image, int channels) {
   if (g.kind == Kind::kFirst) {
     std::vector<Bf16> padded(kPaddedInput), gathered(1024 * 32);
@@ -101,7 +111,7 @@ std::vector<Bf16> on_grid(const Geometry& g, const std::vector<Bf16>& image, int
     return gathered;
   }
   std::vector<Bf16> grid(z(g.grid.positions * channels));
-  copy_pixels(g.grid.runs.data(), static_cast<int>(g.grid.runs.size()), channels, image.data(), grid.data());
+  fill_grid(copying(channels, image, grid, g), 0, static_cast<int>(g.grid.runs.size()));
   return grid;
 }
 
@@ -115,10 +125,37 @@ std::vector<Bf16> in_pairs(const Geometry& g, const std::vector<Bf16>& image) {
 }
 
 std::vector<Bf16> transposed(const Geometry& g, const std::vector<Bf16>& d) {
+  const Kind same = g.out_channels == 16   ? Kind::kSame16
+                    : g.out_channels == 32 ? Kind::kSame32
+                                           : Kind::kSame64;
+  const std::vector<Bf16> grid = on_grid(make_geometry(same), d, g.out_channels);
   std::vector<Bf16> result(d.size());
-  transpose_pixels(g.order.chunks(), g.order.first.data(), g.order.pair_distance, g.out_channels, d.data(),
+  transpose_pixels(g.order.chunks(), g.order.first.data(), g.order.pair_distance, g.out_channels, grid.data(),
                    result.data());
   return result;
+}
+
+ImageConv image_conv(const Geometry& g, const GridSource& source, const std::vector<Bf16>& weights) {
+  return {.source = source,
+          .run_end = g.grid.run_end.data(),
+          .weights = weights.data(),
+          .chunk_offset = g.chunk_offset.data(),
+          .chunks = static_cast<int>(g.chunk_offset.size()),
+          .outputs = g.outputs,
+          .groups = g.out_channels / 16,
+          .strips = g.row_strips(),
+          .row_stride = g.row_stride,
+          .row_pitch = g.row_pitch};
+}
+
+// As expect_close, but for results that were rounded to bf16.
+void expect_rounded(const std::vector<Bf16>& actual, const std::vector<double>& expected,
+                    const std::string& what) {
+  ASSERT_EQ(actual.size(), expected.size()) << what;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    ASSERT_NEAR(widen(actual[i]), expected[i], std::abs(expected[i]) / 256 + 1e-4)
+        << what << ", element " << i;
+  }
 }
 
 std::vector<float> convolve(const Geometry& g, const ConvShape& shape, const std::vector<Bf16>& grid,
@@ -137,9 +174,9 @@ std::string label(Kind kind, int channels) {
          " input channels";
 }
 
-TEST(AmxConvolution, ForwardEqualsPlainLoopsForEveryKind) {
+TEST(AmxConvolution, FirstLayerAndStrideTwoEqualPlainLoops) {
   SKIP_WITHOUT_TILES();
-  for (const Kind kind : kAll) {
+  for (const Kind kind : {Kind::kFirst, Kind::kDown16, Kind::kDown32}) {
     for (const int channels : {1, 3}) {
       const Geometry g = make_geometry(kind, channels);
       Numbers numbers(static_cast<std::uint32_t>(kind) + 1);
@@ -148,6 +185,103 @@ TEST(AmxConvolution, ForwardEqualsPlainLoopsForEveryKind) {
                             g.out_channels / 16, g.row_stride};
       expect_close(convolve(g, shape, on_grid(g, plain.x, g.in_channels), pack(forward_index(g, 3), plain.w)),
                    plain.forward(), label(kind, channels));
+    }
+  }
+}
+
+TEST(AmxConvolution, StrideOneWithStatisticsEqualsPlainLoops) {
+  SKIP_WITHOUT_TILES();
+  for (const Kind kind : kSame) {
+    const Geometry g = make_geometry(kind);
+    Numbers numbers(31);
+    const Plain plain(g, 3, numbers);
+    const std::vector<double> expected = plain.forward();
+    std::vector<Bf16> grid(z(g.grid.positions * g.in_channels)), out(plain.d.size());
+    const std::vector<Bf16> weights = pack(forward_index(g, 3), plain.w);
+    const std::size_t channels = z(g.out_channels);
+    std::vector<double> sum(channels), square(channels), sum_twin(channels), square_twin(channels);
+    {
+      const TileScope tiles;
+      conv_statistics(image_conv(g, copying(g.in_channels, plain.x, grid, g), weights), out.data(),
+                      sum.data(), square.data());
+    }
+    expect_rounded(out, expected, label(kind, g.in_channels));
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      sum_twin[i % channels] += expected[i];
+      square_twin[i % channels] += expected[i] * expected[i];
+    }
+    for (std::size_t c = 0; c < channels; ++c) {
+      EXPECT_NEAR(sum[c], sum_twin[c], 1e-5 * square_twin[c]);
+      EXPECT_NEAR(square[c], square_twin[c], 1e-5 * square_twin[c]);
+    }
+  }
+}
+
+// With the batch norm and skip of a forward pass on the way to the grid, and the kept image beside it.
+TEST(AmxConvolution, SourcesAreAppliedOnTheWayToTheGrid) {
+  SKIP_WITHOUT_TILES();
+  for (const Kind kind : kSame) {
+    const Geometry g = make_geometry(kind);
+    for (const auto form :
+         {GridSource::kNorm, GridSource::kNormSkip, GridSource::kNormNorm, GridSource::kBackward}) {
+      Numbers numbers(32);
+      Plain plain(g, 3, numbers);
+      const auto a = numbers.bf16(plain.x.size()), b = numbers.bf16(plain.x.size());
+      const std::size_t channels = z(g.in_channels);
+      const auto p = numbers.floats(channels), q = numbers.floats(channels), r = numbers.floats(channels),
+                 s = numbers.floats(channels);
+      std::vector<Bf16> grid(z(g.grid.positions * g.in_channels)), image(plain.x.size()), out(plain.d.size());
+      const auto kept = form == GridSource::kBackward ? nullptr : image.data();
+      const GridSource source{form,     g.in_channels, a.data(), b.data(),    p.data(),          q.data(),
+                              r.data(), s.data(),      kept,     grid.data(), g.grid.runs.data()};
+      const std::vector<Bf16> weights = pack(forward_index(g, 3), plain.w);
+      std::vector<double> sum(channels), square(channels);
+      {
+        const TileScope tiles;
+        conv_statistics(image_conv(g, source, weights), out.data(), sum.data(), square.data());
+      }
+      for (std::size_t i = 0; i < plain.x.size(); ++i) {
+        const std::size_t c = i % channels;
+        const float va = widen(a[i]), vb = widen(b[i]);
+        float v = 0;
+        if (form == GridSource::kBackward) {
+          v = std::fma(va, p[c], std::fma(vb, q[c], r[c]));
+        } else {
+          v = std::fma(va, p[c], q[c]);
+          if (form == GridSource::kNormSkip) v += vb;
+          if (form == GridSource::kNormNorm) v += std::fma(vb, r[c], s[c]);
+          v = std::max(v, 0.0f);
+          ASSERT_EQ(image[i], narrow(v))
+              << label(kind, g.in_channels) << ", form " << form << ", element " << i;
+        }
+        plain.x[i] = narrow(v);
+      }
+      expect_rounded(out, plain.forward(), label(kind, g.in_channels) + ", form " + std::to_string(form));
+    }
+  }
+}
+
+TEST(AmxConvolution, ActivationsOfPredictionEqualPlainLoops) {
+  SKIP_WITHOUT_TILES();
+  for (const Kind kind : kSame) {
+    for (const bool add : {false, true}) {
+      const Geometry g = make_geometry(kind);
+      Numbers numbers(33);
+      const Plain plain(g, 3, numbers);
+      const auto bias = numbers.floats(z(g.out_channels));
+      std::vector<Bf16> grid(z(g.grid.positions * g.in_channels)), out(plain.d.size());
+      const std::vector<Bf16> weights = pack(forward_index(g, 3), plain.w);
+      {
+        const TileScope tiles;
+        conv_activation(image_conv(g, copying(g.in_channels, plain.x, grid, g), weights), bias.data(),
+                        add ? plain.d.data() : nullptr, out.data());
+      }
+      std::vector<double> expected = plain.forward();
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        const double v = expected[i] + bias[i % z(g.out_channels)] + (add ? widen(plain.d[i]) : 0.0f);
+        expected[i] = std::max(v, 0.0);
+      }
+      expect_rounded(out, expected, label(kind, g.in_channels));
     }
   }
 }
@@ -165,16 +299,54 @@ TEST(AmxConvolution, ProjectionsEqualPlainLoops) {
   }
 }
 
+// In every form of its epilogue, in place of the gradient it comes from.
 TEST(AmxConvolution, DataGradientEqualsPlainLoopsAtStrideOne) {
   SKIP_WITHOUT_TILES();
   for (const Kind kind : kSame) {
-    const Geometry g = make_geometry(kind);
-    Numbers numbers(8);
-    const Plain plain(g, 3, numbers);
-    const ConvShape shape{g.chunk_offset.data(), static_cast<int>(g.chunk_offset.size()), g.in_channels / 16,
-                          g.row_stride};
-    expect_close(convolve(g, shape, on_grid(g, plain.d, g.out_channels), pack(backward_index(g), plain.w)),
-                 plain.data_gradient(), label(kind, g.in_channels));
+    for (int form = 0; form < 5; ++form) {
+      const bool mask = form > 0, skip = form == 1 || form == 2, second = form == 2 || form == 4;
+      const Geometry g = make_geometry(kind);
+      Numbers numbers(8);
+      const Plain plain(g, 3, numbers);
+      const std::size_t n = plain.x.size(), channels = z(g.in_channels);
+      const auto vskip = numbers.bf16(n), vmask = numbers.bf16(n), z1 = numbers.bf16(n), z2 = numbers.bf16(n);
+      const auto scale = numbers.floats(channels), shift = numbers.floats(channels),
+                 m1 = numbers.floats(channels), m2 = numbers.floats(channels);
+      std::vector<Bf16> grid(z(g.grid.positions * g.in_channels)), d = plain.d;
+      std::vector<double> s(channels), p(channels), s2(channels), p2(channels), ts(channels), tp(channels),
+          tp2(channels);
+      GradientEpilogue e{};
+      e.skip = skip ? vskip.data() : nullptr;
+      e.mask = mask ? vmask.data() : nullptr;
+      e.scale = scale.data();
+      e.shift = shift.data();
+      e.first = {z1.data(), m1.data(), s.data(), p.data()};
+      if (second) e.second = {z2.data(), m2.data(), s2.data(), p2.data()};
+      e.d = d.data();
+      const std::vector<Bf16> weights = pack(backward_index(g), plain.w);
+      {
+        const TileScope tiles;
+        conv_gradient(image_conv(g, copying(g.out_channels, d, grid, g), weights), e);
+      }
+      std::vector<double> expected = plain.data_gradient();
+      for (std::size_t i = 0; i < n; ++i) {
+        const std::size_t c = i % channels;
+        const float x = mask ? widen(vmask[i]) : std::fma(widen(z1[i]), scale[c], shift[c]);
+        expected[i] = x > 0 ? expected[i] + (skip ? widen(vskip[i]) : 0.0f) : 0.0;
+        ts[c] += expected[i];
+        tp[c] += expected[i] * (widen(z1[i]) - m1[c]);
+        tp2[c] += expected[i] * (widen(z2[i]) - m2[c]);
+      }
+      const std::string what = label(kind, g.in_channels) + ", form " + std::to_string(form);
+      expect_rounded(d, expected, what);
+      for (std::size_t c = 0; c < channels; ++c) {
+        EXPECT_NEAR(s[c], ts[c], 1e-2) << what;
+        EXPECT_NEAR(p[c], tp[c], 1e-2) << what;
+        if (!second) continue;
+        EXPECT_NEAR(s2[c], ts[c], 1e-2) << what;
+        EXPECT_NEAR(p2[c], tp2[c], 1e-2) << what;
+      }
+    }
   }
 }
 

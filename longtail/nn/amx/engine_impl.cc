@@ -71,8 +71,8 @@ Bf16* AmxEngine::x(std::size_t b, int image) {
          static_cast<std::size_t>(image) * static_cast<std::size_t>(elements);
 }
 
-// Every worker starts with slices of its own, the same ones in every pass, whose arrays its cache may still hold,
-// and then helps the others.
+// Every worker starts with slices of its own, the same ones in every pass, whose arrays its cache may still
+// hold, and then helps the others.
 void AmxEngine::run(const SliceBody& body) {
   const int images = step_.batch->size, slices = step_.slices(), workers = pool_.threads();
   std::vector<std::atomic<int>> next(static_cast<std::size_t>(workers));

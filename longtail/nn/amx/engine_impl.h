@@ -34,8 +34,9 @@ class AmxEngine final : public Engine {
   static constexpr int kSliceImages = 16;
   static constexpr int kRoundImages = 16;  // image_gradients takes so many at a time
 
-  // Images [first, last) of the batch, the sums of one slice and the operands of the worker that has it. Every other
-  // pass goes through the images backwards: it starts with those that the pass before it left in cache.
+  // Images [first, last) of the batch, the sums of one slice and the operands of the worker that has it.
+  // Every other pass goes through the images backwards: it starts with those that the pass before it left in
+  // cache.
   struct Slice {
     int first;
     int last;
@@ -98,9 +99,9 @@ class AmxEngine final : public Engine {
   void finish_block_input(std::size_t b);
   void collect_weights(const Layer& layer, std::size_t offset);
   void linear_gradient();
-  // The gradient at the input of block b (or at the features), through the ReLU there. Inside a stage it takes
-  // the place of the second convolution's output, which nobody needs any more; so does, before it, the gradient
-  // inside the block.
+  // The gradient at the input of block b (or at the features), through the ReLU there. Inside a stage it
+  // takes the place of the second convolution's output, which nobody needs any more; so does, before it, the
+  // gradient inside the block.
   Bf16* block_gradient(std::size_t b, int image);
   Bf16* inner_gradient(const Block& block, int image) { return z(block.second, image); }
 
@@ -134,8 +135,8 @@ class AmxEngine final : public Engine {
   Buffer<Bf16> activations_;
   std::vector<std::size_t> z_offset_;  // of a layer
   std::vector<std::size_t> x_offset_;  // of a block's input; one more for the features
-  Buffer<Bf16> stage_gradient_[3];  // at the inputs of the second and third stage, and at the features
-  Buffer<float> weight_sums_;    // [slice][weights, projection]
+  Buffer<Bf16> stage_gradient_[3];     // at the inputs of the second and third stage, and at the features
+  Buffer<float> weight_sums_;          // [slice][weights, projection]
   std::vector<SliceSums> slice_sums_;
   Buffer<float> summed_;
   Buffer<float> features_;  // [image][64]

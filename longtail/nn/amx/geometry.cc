@@ -148,7 +148,9 @@ void set_same_offsets(Geometry& g) {
 void set_conv_offsets(Geometry& g) {
   const int pixel = 2 * (g.kind == Kind::kFirst ? 32 : g.in_channels);
   for (int tile = 0; tile < g.out_pixels / 16; ++tile) {
-    const int position = g.kind == Kind::kFirst ? tile * 16 : g.kind == Kind::kDown16 ? tile * 2 * 34 : tile * 2 * 36;
+    const int position = g.kind == Kind::kFirst    ? tile * 16
+                         : g.kind == Kind::kDown16 ? tile * 2 * 34
+                                                   : tile * 2 * 36;
     g.tile_offset.push_back(position * pixel);
   }
   g.row_stride = g.kind == Kind::kDown16 ? 2 * pixel : pixel;

@@ -7,8 +7,10 @@
 // gap.
 //
 // For a convolution the input lies on a grid with a border of zeros, where a tap is an offset:
-//   kSame16    34 x 34 pixels of 16 channels. Pixels 2j and 2j+1 are one chunk of 64 bytes; the chunks of 2j and
-//              2j+2 serve the output pixels 2j and 2j+1, which differ only in where the zeros of their weights are.
+//   kSame16    34 x 34 pixels of 16 channels. Pixels 2j and 2j+1 are one chunk of 64 bytes; the chunks of 2j
+//   and
+//              2j+2 serve the output pixels 2j and 2j+1, which differ only in where the zeros of their
+//              weights are.
 //   kDown16    the same grid; two taps make one chunk.
 //   kSame32    18 x 18 pixels of 32 channels.
 //   kDown32    [9 rows][even | odd columns][9][row, row + 8], so that a tile's rows stay evenly spaced at
@@ -35,14 +37,15 @@ constexpr int kKinds = 6;
 struct Grid {
   std::vector<Run> runs;
   std::vector<std::int32_t> run_end;  // Same kinds: the runs that the first strips need; one a strip
-  int positions = 0;  // with slack for reads past the end
+  int positions = 0;                  // with slack for reads past the end
 };
 // Pairs of pixels of a padded grid.
 struct PairGrid {
   std::vector<PairRun> runs;
   int positions = 0;
 };
-// The order of pixels in the channel-major operand, as positions on the grid of the Same kind: sixteen pairs a chunk.
+// The order of pixels in the channel-major operand, as positions on the grid of the Same kind: sixteen pairs
+// a chunk.
 struct PixelOrder {
   std::vector<std::int32_t> first;
   int pair_distance = 0;
@@ -68,7 +71,7 @@ struct Geometry {
   PixelOrder order;  // of the output
 
   bool same() const { return outputs > 0; }
-  int strips() const { return out_pixels / kStripPixels; }       // Down kinds
+  int strips() const { return out_pixels / kStripPixels; }                            // Down kinds
   int row_strips() const { return out_pixels / (kind == Kind::kSame16 ? 128 : 64); }  // Same kinds
 };
 

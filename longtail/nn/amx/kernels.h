@@ -64,18 +64,18 @@ void fill_grid(const GridSource& source, int first_run, int last_run);
 
 // ---- convolution ----
 
-// A 3x3 convolution of stride 1 over one image, with what becomes of its sums. Sums come in units of 64 pixels x 16
-// channels: four tiles, each a row of 16 pixels (or of 16 even or odd ones of a row of 32), over six rows of the
-// grid. While a unit multiplies, the vector units finish the one before it.
+// A 3x3 convolution of stride 1 over one image, with what becomes of its sums. Sums come in units of 64
+// pixels x 16 channels: four tiles, each a row of 16 pixels (or of 16 even or odd ones of a row of 32), over
+// six rows of the grid. While a unit multiplies, the vector units finish the one before it.
 struct ImageConv {
   GridSource source;                 // filled in a strip ahead of the multiplies
   const std::int32_t* run_end;       // the runs that a strip and those before it need
   const Bf16* weights;               // tiles [output][chunk][kernel row]
   const std::int32_t* chunk_offset;  // bytes from the start of a row's window
   int chunks;
-  int outputs;  // tiles of 16 channels, or of even and odd pixels
-  int groups;   // of 16 channels: outputs, or 1
-  int strips;   // of four rows
+  int outputs;                // tiles of 16 channels, or of even and odd pixels
+  int groups;                 // of 16 channels: outputs, or 1
+  int strips;                 // of four rows
   std::ptrdiff_t row_stride;  // from one pixel of a tile to the next
   std::ptrdiff_t row_pitch;   // from one row of the grid to the next
 };
@@ -88,8 +88,8 @@ void conv_activation(const ImageConv& conv, const float* bias, const Bf16* skip,
 struct GradientEpilogue;
 void conv_gradient(const ImageConv& conv, const GradientEpilogue& epilogue);
 
-// Any convolution, 64 pixels (four tiles) at a time: sums(64 x 16 n) = operand(64 x 32 chunks) x weights. A row of a left tile is
-// 64 bytes at operand + pixel_offset[tile] + chunk_offset[chunk] + row * row_stride.
+// Any convolution, 64 pixels (four tiles) at a time: sums(64 x 16 n) = operand(64 x 32 chunks) x weights. A
+// row of a left tile is 64 bytes at operand + pixel_offset[tile] + chunk_offset[chunk] + row * row_stride.
 struct ConvShape {
   const std::int32_t* chunk_offset;
   int chunks;

@@ -24,7 +24,8 @@ template <int kGroups, class Make>
     const __mmask32 inside = (has_a ? 0x55555555u : 0u) | (has_b ? 0xaaaaaaaau : 0u);
     Bf16* to = dst + runs[r].dst * kPixel * 2;
     for (int i = 0; i < runs[r].count; ++i, a += a_step, b += b_step, to += to_step) {
-      for (int g = 0; g < kGroups; ++g) _mm512_storeu_si512(to + 32 * g, make(a + 16 * g, b + 16 * g, g, inside));
+      for (int g = 0; g < kGroups; ++g)
+        _mm512_storeu_si512(to + 32 * g, make(a + 16 * g, b + 16 * g, g, inside));
     }
   }
 }

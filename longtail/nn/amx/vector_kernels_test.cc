@@ -13,68 +13,6 @@ constexpr int kChannels[] = {16, 32, 64};
 
 std::size_t z(int n) { return static_cast<std::size_t>(n); }
 
-// One unit in the last place of bf16 apart at most: the twins multiply and add without fusing.
-void expect_bf16(const std::vector<Bf16>& actual, const std::vector<float>& expected,
-                 const std::string& what) {
-  ASSERT_EQ(actual.size(), expected.size());
-  for (std::size_t i = 0; i < actual.size(); ++i) {
-    const double tolerance = std::abs(expected[i]) / 128 + 1e-6;
-    ASSERT_NEAR(widen(actual[i]), expected[i], tolerance) << what << ", element " << i;
-  }
-}
-
-struct Flat {
-  int pixels, channels;
-  std::vector<Bf16> a, b;
-  std::vector<float> s, t, s2, t2;
-  Flat(int p, int c, std::uint32_t seed) : pixels(p), channels(c) {
-    Numbers numbers(seed);
-    a = numbers.bf16(z(p * c));
-    b = numbers.bf16(z(p * c));
-    s = numbers.floats(z(c));
-    t = numbers.floats(z(c));
-    s2 = numbers.floats(z(c));
-    t2 = numbers.floats(z(c));
-  }
-  template <class Formula>
-  std::vector<float> twin(const Formula& formula) const {
-    std::vector<float> result;
-    for (std::size_t i = 0; i < a.size(); ++i)
-      result.push_back(formula(widen(a[i]), widen(b[i]), i % z(channels)));
-    return result;
-  }
-  std::string label() const {
-    return std::to_string(pixels) + " pixels of " + std::to_string(channels) + " channels";
-  }
-};
-
-TEST(AmxVectors, BatchNormFormsEqualScalarLoops) {
-  SKIP_WITHOUT_TILES();
-  for (const int channels : kChannels) {
-    for (const int pixels : {1, 63, 256}) {
-      const Flat f(pixels, channels, 3);
-      std::vector<Bf16> out(f.a.size());
-      const auto relu = [](float v) { return std::max(v, 0.0f); };
-      bn_relu(pixels, channels, f.a.data(), f.s.data(), f.t.data(), out.data());
-      expect_bf16(out, f.twin([&](float a, float, std::size_t c) { return relu(a * f.s[c] + f.t[c]); }),
-                  f.label());
-      bn_add_relu(pixels, channels, f.a.data(), f.s.data(), f.t.data(), f.b.data(), out.data());
-      expect_bf16(out, f.twin([&](float a, float b, std::size_t c) { return relu(a * f.s[c] + f.t[c] + b); }),
-                  f.label());
-      bn_add_bn_relu(pixels, channels, f.a.data(), f.s.data(), f.t.data(), f.b.data(), f.s2.data(),
-                     f.t2.data(), out.data());
-      expect_bf16(out, f.twin([&](float a, float b, std::size_t c) {
-        return relu(a * f.s[c] + f.t[c] + b * f.s2[c] + f.t2[c]);
-      }),
-                  f.label());
-      bn_backward(pixels, channels, f.a.data(), f.b.data(), f.s.data(), f.t.data(), f.s2.data(), out.data());
-      expect_bf16(out,
-                  f.twin([&](float a, float b, std::size_t c) { return a * f.s[c] + b * f.t[c] + f.s2[c]; }),
-                  f.label());
-    }
-  }
-}
-
 TEST(AmxVectors, StatisticsAreThoseOfTheUnroundedSums) {
   SKIP_WITHOUT_TILES();
   for (const int channels : kChannels) {
@@ -100,14 +38,39 @@ TEST(AmxVectors, ActivationsOfPredictionEqualScalarLoops) {
   for (const int channels : kChannels) {
     Numbers numbers(5);
     const std::vector<float> sums = numbers.floats(z(64 * channels)), bias = numbers.floats(z(channels));
-    const std::vector<Bf16> skip = numbers.bf16(sums.size());
-    for (const bool add : {false, true}) {
-      for (const bool relu : {false, true}) {
-        std::vector<Bf16> out(sums.size());
-        store_activation(channels, sums.data(), bias.data(), add ? skip.data() : nullptr, relu, out.data());
-        for (std::size_t i = 0; i < sums.size(); ++i) {
-          const float v = sums[i] + bias[i % z(channels)] + (add ? widen(skip[i]) : 0.0f);
-          EXPECT_EQ(out[i], narrow(relu ? std::max(v, 0.0f) : v)) << i;
+    for (const bool relu : {false, true}) {
+      std::vector<Bf16> out(sums.size());
+      store_activation(channels, sums.data(), bias.data(), relu, out.data());
+      for (std::size_t i = 0; i < sums.size(); ++i) {
+        const float v = sums[i] + bias[i % z(channels)];
+        EXPECT_EQ(out[i], narrow(relu ? std::max(v, 0.0f) : v)) << i;
+      }
+    }
+  }
+}
+
+// The normed pairs are the pairs of the normed image, but for the border.
+TEST(AmxVectors, PairsAreInterleavedAndNormed) {
+  SKIP_WITHOUT_TILES();
+  const PairRun runs[] = {{0, 8, 1, 2, 1, 5}, {-1, 3, 2, 20, 2, 4}, {9, -1, 1, 40, 1, 3}};
+  for (const int channels : kChannels) {
+    Numbers numbers(13);
+    const auto src = numbers.bf16(z(16 * channels));
+    const auto scale = numbers.floats(z(channels)), shift = numbers.floats(z(channels));
+    std::vector<Bf16> plain(z(64 * channels * 2)), normed = plain;
+    interleave_pixels(runs, 3, channels, src.data(), plain.data());
+    interleave_normed(runs, 3, channels, src.data(), scale.data(), shift.data(), normed.data());
+    for (const PairRun& run : runs) {
+      for (int i = 0; i < run.count; ++i) {
+        for (int c = 0; c < channels; ++c) {
+          for (int half = 0; half < 2; ++half) {
+            const int start = half == 0 ? run.a : run.b;
+            const std::size_t to = z(((run.dst + i * run.dst_step) * channels + c) * 2 + half);
+            const std::size_t from = z(((start < 0 ? 0 : start) + i * run.src_step) * channels + c);
+            const float v = std::max(std::fma(widen(src[from]), scale[z(c)], shift[z(c)]), 0.0f);
+            ASSERT_EQ(plain[to], start < 0 ? 0 : src[from]);
+            ASSERT_EQ(normed[to], start < 0 ? 0 : narrow(v));
+          }
         }
       }
     }
