@@ -103,24 +103,17 @@ Results paper_results() {
 }
 
 const std::map<std::string, std::string>& paper_protocol() {
-  static const std::map<std::string, std::string> protocol = {{"dataset", "cifar100"},
-                                                              {"profile", "exp"},
-                                                              {"model", "resnet32"},
-                                                              {"shortcut", "projection"},
-                                                              {"augment", "crop_flip"},
-                                                              {"loss", "cross_entropy"},
-                                                              {"epochs", "200"},
-                                                              {"batch_size", "128"},
-                                                              {"lr", "0.1"},
-                                                              {"momentum", "0.9"},
-                                                              {"nesterov", "true"},
-                                                              {"weight_decay", "0.0002"},
-                                                              {"clip", "5"},
-                                                              {"schedule", "multistep"},
-                                                              {"warmup_epochs", "5"},
-                                                              {"milestones", "160,180"},
-                                                              {"lr_decay", "0.01"},
-                                                              {"val_fraction", "0"}};
+  static const std::map<std::string, std::string> protocol = {
+      {"dataset", "cifar100"},    {"profile", "exp"},
+      {"class_order", "label"},   {"model", "resnet32"},
+      {"shortcut", "projection"}, {"augment", "crop_flip"},
+      {"loss", "cross_entropy"},  {"epochs", "200"},
+      {"batch_size", "128"},      {"lr", "0.1"},
+      {"momentum", "0.9"},        {"nesterov", "true"},
+      {"weight_decay", "0.0002"}, {"clip", "5"},
+      {"schedule", "multistep"},  {"warmup_epochs", "5"},
+      {"milestones", "160,180"},  {"lr_decay", "0.01"},
+      {"val_fraction", "0"}};
   return protocol;
 }
 

@@ -328,7 +328,7 @@ std::vector<Run> read_csv(std::string_view content, const std::string& source,
     for (std::size_t i = 0; good && i < 4; ++i) {
       const std::string_view cell = base::trim(cells[i + 3]);
       const auto value = cell.empty() && i > 0 ? std::optional(std::nan("")) : base::parse_real(cell);
-      good = value && !(*value < 0 || *value > 100);
+      good = value && (cell.empty() || (*value >= 0 && *value <= 100));
       if (good) run.best[i] = *value;
     }
     if (!good) {

@@ -145,7 +145,7 @@ TEST(ResultsTest, AStudyFolderIsReadThroughItsRuns) {
 TEST(ResultsTest, AWrongLineOfACsvIsNamedAndTheResultsReadBackTheSame) {
   std::vector<std::string> warnings;
   const auto runs = read_csv(
-      "rho,strategy,seed,overall,head,medium,tail\n100,uniform,1,40,60,40,\n100,uniform,2,x,1,1,1\n100,"
+      "rho,strategy,seed,overall,head,medium,tail\n100,uniform,1,40,60,40,\n100,uniform,2,nan,1,1,1\n100,"
       "uniform\n",
       "a.csv", warnings);
   ASSERT_EQ(runs.size(), 1u);
@@ -155,6 +155,37 @@ TEST(ResultsTest, AWrongLineOfACsvIsNamedAndTheResultsReadBackTheSame) {
 
   const std::string again = results_csv(detail::arrange(runs, {}, {}), At::kBest);
   EXPECT_EQ(again, "rho,strategy,seed,overall,head,medium,tail\n100,uniform,1,40,60,40,\n");
+}
+
+// A log as the paper published them: no schema, zeros for an empty group, its own names for parameters.
+void write_published(const test::Folder& folder, const std::string& strategy, double rho, std::int64_t seed) {
+  nlohmann::json log = train::to_json(test::make_log({strategy, rho, seed, 10}));
+  for (const char* key : {"schema", "dataset", "groups", "group_sizes", "class_names", "selected_on",
+                          "best_epoch", "best", "last", "finished", "fingerprint"}) {
+    log.erase(key);
+  }
+  log["config"] = {
+      {"epochs", 10}, {"lr", 0.1}, {"lr_milestones", {8, 9}}, {"lr_gamma", 0.01}, {"save_dir", strategy}};
+  for (auto& value : log["tail_acc"]) {
+    if (value.is_null()) value = 0.0;
+  }
+  if (log["final_tail_acc"].is_null()) log["final_tail_acc"] = 0.0;
+  base::write_atomically(folder.path() / (strategy + std::to_string(seed) + ".json"), log.dump());
+}
+
+TEST(ResultsTest, ThePapersOwnLogsAreReadAndTheirEmptyGroupsAreNotZero) {
+  const test::Folder folder("published");
+  for (std::int64_t seed : {42, 123}) {
+    write_published(folder, "uniform", 10, seed);
+    write_published(folder, "progressive", 10, seed);
+  }
+  const Results results = read(folder.path());
+  EXPECT_THAT(results.warnings, ElementsAre());
+  EXPECT_THAT(results.series, ElementsAre("uniform", "progressive"));
+  EXPECT_TRUE(results.values("uniform", "10", Metric::kTail, At::kBest).empty());
+  EXPECT_TRUE(results.values("uniform", "10", Metric::kTail, At::kLast).empty());
+  EXPECT_EQ(results.values("uniform", "10", Metric::kOverall, At::kLast).size(), 2u);
+  EXPECT_EQ(results.runs[0].config.at("milestones"), "8,9");
 }
 
 TEST(ResultsTest, NothingToReportIsAnError) {
