@@ -139,15 +139,17 @@ NamedFigure paired_dots(const Drawing& d) {
   }
   NamedFigure out{"paired", base::Figure(kPage, 2.2 + 0.55 * static_cast<double>(rows_at.size()))};
   std::string tics = "set ytics scale 0 (";
+  int longest = 0;
   for (std::size_t r = 0; r < rows_at.size(); ++r) {
-    tics += fmt::format(
-        "{}{} {}", r ? ", " : "",
-        quoted(series_title(d.results.series[rows_at[r].first]) + ", " + condition_title(rows_at[r].second)),
-        r);
+    std::string label = series_title(d.results.series[rows_at[r].first]);
+    if (d.results.conditions.size() > 1) label += ", " + condition_title(rows_at[r].second);
+    longest = std::max(longest, display_width(label));
+    tics += fmt::format("{}{} {}", r ? ", " : "", quoted(label), r);
   }
+  const double left = std::clamp(0.02 + 0.0093 * longest, 0.08, 0.45);
   std::string script = std::string(kPlain) + "unset key\n" +
-                       fmt::format("set multiplot layout 1,4 margins 0.235,0.975,{},{} spacing 0.035,0.05\n",
-                                   1.1 / (2.2 + 0.55 * static_cast<double>(rows_at.size())),
+                       fmt::format("set multiplot layout 1,4 margins {},0.975,{},{} spacing 0.035,0.05\n",
+                                   left, 1.1 / (2.2 + 0.55 * static_cast<double>(rows_at.size())),
                                    1 - 0.7 / (2.2 + 0.55 * static_cast<double>(rows_at.size()))) +
                        tics +
                        fmt::format(")\nset yrange [-0.7:{}]\nset grid xtics noytics\nset border 1\n",
@@ -180,8 +182,8 @@ NamedFigure paired_dots(const Drawing& d) {
     script += fmt::format("set title '{}' offset 0,-0.6\nset xlabel '{}' offset 0,0.4\n",
                           metric_title(metric), "Points");
     const double room = 0.08 * (high - low);
-    script +=
-        fmt::format("set xtics {}\nset xrange [{}:{}]\n", tick_step(high - low), low - room, high + room);
+    script += fmt::format("set xtics {}\nset xrange [{}:{}]\n", tick_step(1.3 * (high - low)), low - room,
+                          high + room);
     script += (plot.empty() ? "plot NaN" : plot) + "\n";
     if (first) script += "unset ytics\n";
     first = false;

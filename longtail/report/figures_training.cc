@@ -86,7 +86,7 @@ NamedFigure panels(const Drawing& d, const std::string& name, const std::string&
           "'#666666'\n"
           "set yrange [0:100]\nplot NaN notitle\nunset label 1\n";
     }
-    script += "set yrange [*:*]\n" + plot + "\n";
+    script += "set yrange [0:*]\n" + plot + "\n";
   }
   out.figure.script(script + key_across(keys) + "unset multiplot\n");
   return out;

@@ -253,7 +253,12 @@ std::string series_title(std::string_view series) {
     title += c == '_' ? '-' : start ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
     start = c == '_';
   }
-  return title + std::string(series.substr(end));
+  // Parameters of the strategy and of the run go into one pair of brackets.
+  std::string rest(series.substr(end));
+  if (!rest.starts_with(':')) return title + rest;
+  const std::size_t more = rest.find(" (");
+  if (more == std::string::npos) return title + " (" + rest.substr(1) + ")";
+  return title + " (" + rest.substr(1, more - 1) + ", " + rest.substr(more + 2);
 }
 
 std::string condition_title(std::string_view condition) {

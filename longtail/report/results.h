@@ -76,7 +76,7 @@ Results read_results(std::span<const std::filesystem::path> paths, const ReadOpt
 std::vector<Run> read_csv(std::string_view text, const std::string& source,
                           std::vector<std::string>& warnings);
 
-// "class_balanced" -> "Class-Balanced", "progressive (lr=0.05)" -> "Progressive (lr=0.05)".
+// "class_balanced" -> "Class-Balanced", "progressive:gamma=2 (lr=0.05)" -> "Progressive (gamma=2, lr=0.05)".
 std::string series_title(std::string_view series);
 std::string condition_title(std::string_view condition);  // "ρ = 100"
 double accuracy(const Run& run, Metric metric, At at);

@@ -95,7 +95,7 @@ TEST(ResultsTest, AnyParameterThatVariesMakesAnotherSeries) {
   const Results results = read(folder.path());
   EXPECT_THAT(results.series, ElementsAre("progressive:gamma=2 (lr=0.05)", "progressive:gamma=2 (lr=0.1)"));
   EXPECT_THAT(results.warnings, ElementsAre());
-  EXPECT_EQ(series_title(results.series[0]), "Progressive:gamma=2 (lr=0.05)");
+  EXPECT_EQ(series_title(results.series[0]), "Progressive (gamma=2, lr=0.05)");
 }
 
 TEST(ResultsTest, AnotherDataSetIsAnotherConditionAndTwoEnginesOfOneRunAreTwoSeries) {
@@ -226,6 +226,20 @@ TEST(SummaryTest, WithTwelveSeedsAKnownEffectSurvivesTheCorrection) {
   EXPECT_TRUE(find_comparison(summary, "progressive", "100", Metric::kTail)->established());
   EXPECT_FALSE(
       find_comparison(summary, "progressive", "100", Metric::kHead)->established());  // none was put in
+}
+
+TEST(SummaryTest, NoDifferenceIsSaidToBeNone) {
+  const test::Folder folder("equal");
+  for (std::int64_t seed : {1, 2, 3}) {
+    train::RunLog log = test::make_log({"uniform", 100, seed, 5});
+    folder.add("a" + std::to_string(seed), log);
+    log.strategy = "progressive";
+    folder.add("b" + std::to_string(seed), log);
+  }
+  const Summary summary = summarise(read(folder.path()), {});
+  EXPECT_EQ(summary.findings[0].sentence,
+            "Overall accuracy at ρ = 100: Progressive and Uniform do not differ in any of 3 seeds.");
+  EXPECT_FALSE(summary.findings[0].established);
 }
 
 TEST(SummaryTest, AnUnknownBaselineIsRefusedWithASuggestion) {

@@ -79,6 +79,9 @@ Finding finding_of(const Comparison& c, const std::string& baseline) {
   if (finding.established) {
     finding.sentence =
         fmt::format("{}: {} is {} {} {}{}.", where, who, up ? "above" : "below", whom, seeds, tests);
+  } else if (c.agreement == 0) {
+    finding.sentence = fmt::format("{}: {} and {} do not differ in any of {} seed{}.", where, who, whom,
+                                   c.pairs(), c.pairs() == 1 ? "" : "s");
   } else {
     const std::string reason = c.pairs() < 3 && c.unanimous() ? " (too few seeds)" : "";
     finding.sentence = fmt::format("{}: {} against {} is not established{}: {} {}{}.", where, who, whom,
