@@ -26,6 +26,7 @@ int run(int argc, char** argv) {
   add_data(app);
   add_subset(app);
   add_sample(app);
+  add_init(app);
   add_train(app);
   add_evaluate(app);
   add_export(app);
