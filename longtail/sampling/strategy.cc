@@ -16,12 +16,15 @@ const std::vector<Kind>& kinds() {
   return all;
 }
 
+constexpr int kDeepest = 16;  // brackets inside brackets; more is a mistake
+
 // Splits at commas that are outside brackets.
 std::vector<std::string> split_arguments(std::string_view whole, std::string_view text) {
   std::vector<std::string> parts(1);
   int depth = 0;
   for (const char c : text) {
     depth += (c == '(') - (c == ')');
+    if (depth > kDeepest) base::fail("a strategy has more than {} strategies inside each other", kDeepest);
     if (depth < 0) break;
     if (c == ',' && depth == 0) {
       parts.emplace_back();

@@ -181,6 +181,18 @@ TEST(Strategy, SaysWhatIsWrong) {
   EXPECT_THAT(message_of("deferred:at=-1"), HasSubstr("at least 0"));
 }
 
+// Each level is made once: twice at each would take for ever at this depth.
+TEST(Strategy, MayBeNestedButNotWithoutEnd) {
+  const auto nested = [](int levels) {
+    std::string text = "power(q=0.25)";
+    for (int i = 0; i < levels; ++i) text = "deferred(first=" + text + ",then=uniform,at=3)";
+    return text;
+  };
+  EXPECT_TRUE(make_strategy(nested(16)));
+  EXPECT_THAT(message_of(nested(20)), HasSubstr("more than 16"));
+  EXPECT_THAT(message_of(nested(2000)), HasSubstr("more than 16"));
+}
+
 TEST(Strategy, EveryKindDescribesItself) {
   std::set<std::string> names;
   for (const StrategyInfo& info : strategies()) {
