@@ -1,4 +1,4 @@
-// Augmented images a second: crop, flip and normalise a batch of 128 CIFAR-sized images into each layout.
+// Augmented images a second: crop, flip and normalise batches of CIFAR-sized images into each layout.
 //   build/bench/bench_augment
 #include <benchmark/benchmark.h>
 
@@ -26,13 +26,12 @@ data::Dataset noise_images(int images) {
   return data;
 }
 
-void write_batches(benchmark::State& state, data::PixelLayout layout, int threads) {
-  constexpr int kImages = 10847,
-                kBatch = 128;  // as many as the paper's smallest subset, so that caches matter
+void write_batches(benchmark::State& state, data::PixelLayout layout, int threads, int batch) {
+  constexpr int kImages = 10847;  // as many as the paper's smallest subset, so that caches matter
   const data::Dataset data = noise_images(kImages);
   base::ThreadPool pool(threads);
-  std::vector<std::byte> out(kBatch * data::bytes_per_image(layout, data.channels));
-  std::vector<std::int32_t> rows(kBatch);
+  std::vector<std::byte> out(static_cast<std::size_t>(batch) * data::bytes_per_image(layout, data.channels));
+  std::vector<std::int32_t> rows(static_cast<std::size_t>(batch));
   data::Augmentation augmentation{true, 42, 0, 0};
   for (auto _ : state) {
     for (std::int32_t& row : rows)
@@ -40,7 +39,7 @@ void write_batches(benchmark::State& state, data::PixelLayout layout, int thread
     data::write_batch(data, data.train, rows, augmentation, layout, out.data(), pool);
     benchmark::DoNotOptimize(out.data());
   }
-  state.SetItemsProcessed(state.iterations() * kBatch);
+  state.SetItemsProcessed(state.iterations() * batch);
 }
 
 }  // namespace
@@ -50,8 +49,11 @@ int main(int argc, char** argv) {
       {"nchw_f32", data::PixelLayout::kNchwF32}, {"nhwc_bf16", data::PixelLayout::kNhwcBf16}};
   for (const auto& [name, layout] : layouts) {
     for (const int threads : {1, 2}) {
-      const auto label = "augment/" + name + "/" + std::to_string(threads) + "_threads";
-      benchmark::RegisterBenchmark(label.c_str(), write_batches, layout, threads)->UseRealTime();
+      for (const int batch : {128, 4096}) {
+        const auto label =
+            "augment/" + name + "/threads_" + std::to_string(threads) + "/batch_" + std::to_string(batch);
+        benchmark::RegisterBenchmark(label.c_str(), write_batches, layout, threads, batch)->UseRealTime();
+      }
     }
   }
   benchmark::Initialize(&argc, argv);
