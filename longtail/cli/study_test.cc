@@ -1,0 +1,312 @@
+// `longtail study` as a person meets it: killed, crowded, extended, damaged, out of space.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <map>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "longtail/base/file.h"
+#include "longtail/cli/testing.h"
+
+namespace longtail::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+void append_number(std::string& text, std::uint32_t value) {
+  for (int shift = 24; shift >= 0; shift -= 8) text += static_cast<char>(value >> shift);
+}
+
+// A data set of four classes that a network can tell apart, in the form of MNIST.
+void write_tiny_data(const fs::path& folder, const std::string& split, int images, unsigned seed) {
+  std::mt19937 random(seed);
+  std::string pixels, labels;
+  append_number(pixels, 0x803);
+  append_number(pixels, static_cast<std::uint32_t>(images));
+  append_number(pixels, 28);
+  append_number(pixels, 28);
+  append_number(labels, 0x801);
+  append_number(labels, static_cast<std::uint32_t>(images));
+  for (int i = 0; i < images; ++i) {
+    for (int p = 0; p < 28 * 28; ++p)
+      pixels += static_cast<char>(random() % 60 + 40 * static_cast<unsigned>(i % 4));
+    labels += static_cast<char>(i % 4);
+  }
+  base::write_atomically(folder / (split + "-images-idx3-ubyte"), pixels);
+  base::write_atomically(folder / (split + "-labels-idx1-ubyte"), labels);
+}
+
+class Study : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_ / "data");
+    write_tiny_data(folder_ / "data", "train", 160, 1);
+    write_tiny_data(folder_ / "data", "t10k", 40, 2);
+    write_study(
+        "seed = [1, 2, 3]\nstrategy = [\"uniform\", \"class_balanced\", \"square_root\", \"progressive\"]\n");
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  void write_study(const std::string& grid) {
+    const std::string epochs = grid.find("epochs") == std::string::npos ? "epochs = 2\n" : "";
+    base::write_atomically(file(),
+                           "[data]\ndataset = \"idx:" + (folder_ / "data").string() +
+                               "\"\nn_max = 40\nrho = 8\ngroups = \"30,15\"\n[model]\nmodel = \"resnet20\"\n"
+                               "[train]\nbatch_size = 16\nwarmup_epochs = 1\n" +
+                               epochs + "[grid]\n" + grid);
+  }
+  std::string file() const { return (folder_ / "tiny.toml").string(); }
+  std::string out(const std::string& name) const { return (folder_ / name).string(); }
+  std::vector<std::string> run_arguments(const std::string& name) const {
+    return {"study", "run", file(), "--out", out(name), "--jobs", "2"};
+  }
+  Outcome run(const std::string& name, const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> arguments = run_arguments(name);
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments);
+  }
+  pid_t start(const std::string& name) const {
+    return start_program(run_arguments(name), folder_ / "stdout", folder_ / "stderr");
+  }
+  fs::path a_run(const std::string& name, const std::string& beginning) const {
+    for (const auto& entry : fs::directory_iterator(folder_ / name / "runs")) {
+      if (entry.path().filename().string().starts_with(beginning)) return entry.path();
+    }
+    return {};
+  }
+  // The log of every run, by the name of the run.
+  std::map<std::string, std::string> logs(const std::string& name) const {
+    std::map<std::string, std::string> all;
+    for (const auto& entry : fs::directory_iterator(folder_ / name / "runs")) {
+      const fs::path log = entry.path() / "log.json";
+      all[entry.path().filename().string()] = fs::exists(log) ? base::read_text(log) : "(none)";
+    }
+    return all;
+  }
+  static int count(const std::string& text, const std::string& word) {
+    int found = 0;
+    for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
+    return found;
+  }
+  static void damage(const fs::path& path) {
+    std::string bytes = base::read_text(path);
+    bytes[bytes.size() / 2] ^= 1;
+    base::write_atomically(path, bytes);
+  }
+
+  fs::path folder_ = fs::temp_directory_path() / ("longtail-study-" + std::to_string(::getpid()));
+};
+
+TEST_F(Study, KilledTenTimesEndsWithTheSameBytesAsUndisturbed) {
+  ASSERT_EQ(run("calm").code, 0);
+  std::mt19937 random(7);
+  for (int kill = 0; kill < 10; ++kill) {
+    const pid_t child = start("killed");
+    std::this_thread::sleep_for(std::chrono::milliseconds(50 + random() % 400));
+    ::kill(child, SIGKILL);
+    wait_for(child);
+  }
+  const Outcome last = run("killed");
+  EXPECT_EQ(last.code, 0) << last.err;
+  EXPECT_THAT(last.out, HasSubstr("share subset, initial weights and augmentation (checked on 12 runs)"));
+  EXPECT_EQ(logs("killed"), logs("calm"));
+  EXPECT_EQ(logs("calm").size(), 12u);
+}
+
+TEST_F(Study, ByFourProcessesOfWhichTwoAreKilledDoesEveryRunOnce) {
+  ASSERT_EQ(run("calm").code, 0);
+  std::vector<pid_t> processes;
+  for (int i = 0; i < 4; ++i) {
+    processes.push_back(start_program({"study", "run", file(), "--out", out("crowd")},
+                                      folder_ / ("out" + std::to_string(i)),
+                                      folder_ / ("err" + std::to_string(i))));
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  ::kill(processes[0], SIGKILL);
+  ::kill(processes[1], SIGKILL);
+  for (const pid_t process : {processes[0], processes[1]}) wait_for(process);
+  for (const pid_t process : {processes[2], processes[3]}) EXPECT_EQ(wait_for(process), 0);
+  EXPECT_EQ(logs("crowd"), logs("calm"));
+  // A run is reported as done by the one process that did it; the killed ones may have taken some words with
+  // them.
+  std::map<std::string, int> finished;
+  for (int i = 0; i < 4; ++i) {
+    const std::string text = base::read_text(folder_ / ("out" + std::to_string(i)));
+    for (const auto& [name, log] : logs("crowd")) {
+      const std::string line = name.substr(0, name.size() - 11) + ": ";
+      for (auto at = text.find("done"); at != std::string::npos; at = text.find("done", at + 1)) {
+        const std::string whole = text.substr(at, text.find('\n', at) - at);
+        finished[name] +=
+            whole.find(line) != std::string::npos && whole.find("by another") == std::string::npos;
+      }
+    }
+  }
+  for (const auto& [name, times] : finished) EXPECT_LE(times, 1) << name;
+}
+
+TEST_F(Study, WithASeedAddedRunsOnlyTheNewRuns) {
+  write_study("seed = [1]\nstrategy = [\"uniform\", \"progressive\"]\n");
+  ASSERT_EQ(run("study").code, 0);
+  const auto before = logs("study");
+  write_study("seed = [1, 2]\nstrategy = [\"uniform\", \"progressive\"]\n");
+  const Outcome second = run("study");
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_EQ(count(second.out, "  start "), 2);
+  EXPECT_THAT(second.out, Not(HasSubstr("seed1:")));
+  for (const auto& [name, log] : before) EXPECT_EQ(logs("study")[name], log);
+}
+
+TEST_F(Study, InAnotherFolderOrWithOtherThreadsRepeatsNothing) {
+  write_study("seed = [1]\nstrategy = [\"uniform\", \"progressive\"]\n");
+  ASSERT_EQ(run("study", {"--threads", "1"}).code, 0);
+  fs::rename(folder_ / "study", folder_ / "moved");
+  for (const char* threads : {"1", "3"}) {
+    const Outcome again = run("moved", {"--threads", threads});
+    EXPECT_EQ(again.code, 0) << again.err;
+    EXPECT_EQ(count(again.out, "  start "), 0) << again.out;
+  }
+  const Outcome without_file = run_program({"study", "run", "--out", out("moved")});
+  EXPECT_EQ(without_file.code, 0) << without_file.err;
+  EXPECT_EQ(count(without_file.out, "  start "), 0);
+}
+
+TEST_F(Study, RedoesOnlyARunWhoseLogIsDamaged) {
+  write_study("seed = [1]\nstrategy = [\"uniform\", \"progressive\"]\n");
+  ASSERT_EQ(run("study").code, 0);
+  const auto before = logs("study");
+  damage(a_run("study", "uniform") / "log.json");
+  const Outcome status = run_program({"study", "status", out("study")});
+  EXPECT_THAT(status.out, HasSubstr("1 damaged"));
+  const Outcome again = run("study");
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr("damaged"));
+  EXPECT_EQ(count(again.out, "  start "), 1);
+  for (const auto& [name, log] : before) EXPECT_EQ(logs("study")[name], log);
+}
+
+TEST_F(Study, StartsARunAfreshWhoseCheckpointIsDamaged) {
+  write_study("seed = [1]\nstrategy = [\"uniform\", \"progressive\"]\n");
+  ASSERT_EQ(run("study").code, 0);
+  const auto before = logs("study");
+  const fs::path folder = a_run("study", "uniform");
+  fs::remove(folder / "done.json");
+  fs::remove(folder / "log.json");
+  damage(folder / "state.ckpt");
+  const Outcome again = run("study");
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr("the run starts afresh"));
+  EXPECT_EQ(count(again.out, "  start "), 1);
+  EXPECT_EQ(logs("study"), before);
+  EXPECT_TRUE(fs::exists(folder / "state.ckpt.damaged"));
+}
+
+TEST_F(Study, OnAFullDiskStopsWithASentenceAndLosesNothing) {
+  write_study("seed = [1]\nstrategy = [\"uniform\", \"progressive\"]\n");
+  ASSERT_EQ(run("calm").code, 0);
+  rlimit old{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
+  rlimit small = old;
+  small.rlim_cur = 1 << 20;  // a checkpoint is larger
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const Outcome full = run("full");
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &old), 0);
+  EXPECT_EQ(full.code, 1);
+  EXPECT_THAT(full.err, HasSubstr("cannot write"));
+  EXPECT_THAT(full.err, HasSubstr("nothing is lost"));
+  for (const auto& entry : fs::recursive_directory_iterator(folder_ / "full")) {
+    EXPECT_NE(entry.path().extension(), ".tmp") << entry.path();
+    EXPECT_NE(entry.path().filename(), "failed.json") << "the run is not to blame";
+  }
+  EXPECT_EQ(run("full").code, 0);
+  EXPECT_EQ(logs("full"), logs("calm"));
+}
+
+TEST_F(Study, RecordsARunThatFailsDoesTheOthersAndTriesAgainWhenAsked) {
+  write_study("seed = [1]\nlr = [0.1, 1e30]\nclip = 0\n");
+  const Outcome first = run("study");
+  EXPECT_EQ(first.code, 1);
+  EXPECT_THAT(first.err, HasSubstr("1 of 2 runs failed"));
+  EXPECT_THAT(first.out, HasSubstr("failed"));
+  EXPECT_EQ(count(first.out, "  done "), 1) << first.out;
+  EXPECT_THAT(run_program({"study", "status", out("study")}).out, HasSubstr("1 done, 1 failed"));
+  EXPECT_EQ(count(run("study").out, "  start "), 0) << "a failed run is not tried again by itself";
+  EXPECT_EQ(count(run("study", {"--retry-failed"}).out, "  start "), 1);
+}
+
+TEST_F(Study, BlamesASignalForARunThatIsKilled) {
+  write_study("seed = [1]\n");
+  const pid_t study =
+      start_program({"study", "run", file(), "--out", out("study"), "--set", "train.epochs=400"},
+                    folder_ / "stdout", folder_ / "stderr");
+  // The run has begun when its lock names its process.
+  std::string holder;
+  for (int wait = 0; wait < 200 && holder.empty(); ++wait) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::error_code error;
+    if (!fs::exists(folder_ / "study" / "runs", error)) continue;
+    const fs::path lock = a_run("study", "uniform") / "study.lock";
+    if (fs::exists(lock, error)) holder = base::read_text(lock);
+  }
+  ASSERT_FALSE(holder.empty());
+  ::kill(std::stoi(holder.substr(holder.rfind(' '))), SIGKILL);
+  EXPECT_EQ(wait_for(study), 1);
+  EXPECT_THAT(base::read_text(folder_ / "stdout"), HasSubstr("killed by signal 9"));
+}
+
+TEST_F(Study, StopsInTimeAndGoesOn) {
+  write_study("seed = [1]\nepochs = [400, 500]\n");
+  const Outcome stopped = run("study", {"--for", "1.5s"});
+  EXPECT_EQ(stopped.code, 130);
+  EXPECT_THAT(stopped.err, HasSubstr("The same command goes on"));
+  const pid_t child = start("study");
+  std::this_thread::sleep_for(std::chrono::milliseconds(800));
+  ::kill(child, SIGTERM);
+  EXPECT_EQ(wait_for(child), 130);
+  EXPECT_FALSE(fs::exists(a_run("study", "uniform") / "failed.json"));
+}
+
+TEST_F(Study, SplitsIntoShardsThatTogetherAreTheWhole) {
+  write_study("seed = [1, 2]\nstrategy = [\"uniform\", \"progressive\"]\n");
+  EXPECT_EQ(count(run("study", {"--shard", "1/3"}).out, "  start "), 2);
+  EXPECT_EQ(count(run("study", {"--shard", "2/3"}).out, "  start "), 1);
+  EXPECT_EQ(count(run("study", {"--shard", "3/3"}).out, "  start "), 1);
+  EXPECT_EQ(count(run("study").out, "  start "), 0);
+}
+
+TEST_F(Study, RefusesAWrongFileBeforeAnythingIsMade) {
+  write_study("seeds = [1, 2]\n");
+  const Outcome wrong = run("study");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("tiny.toml:13: unknown key `seeds` in [grid]; did you mean `seed`?"));
+  EXPECT_FALSE(fs::exists(folder_ / "study"));
+  write_study("seed = [1]\n");
+  fs::remove_all(folder_ / "data");
+  const Outcome missing = run("study");
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_EQ(count(missing.out, "  start "), 0) << "missing data is found before any run is begun";
+}
+
+TEST_F(Study, ChecksWithoutChangingAnything) {
+  const Outcome checked = run_program({"study", "check", file(), "--no-time"});
+  EXPECT_EQ(checked.code, 0) << checked.err;
+  EXPECT_THAT(checked.out, HasSubstr("study tiny: 12 runs"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 2)
+      << "the file and the data";
+}
+
+TEST_F(Study, WithoutSlurmSaysSo) {
+  ::setenv("PATH", "/nonexistent", 1);
+  const Outcome outcome = run_program({"study", "submit", file(), "--out", out("study")});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("Slurm is not on this machine"));
+}
+
+}  // namespace
+}  // namespace longtail::cli
