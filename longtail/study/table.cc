@@ -59,7 +59,7 @@ std::vector<std::string> matrix(const std::vector<std::string>& labels, const st
   const std::size_t width = kCell + (with_seeds ? kSeeds : 0);
   std::string top = fmt::format("{:<{}}", "", label_width), head = top;
   for (const std::string& rho : rhos) {
-    top += fmt::format("  {:<{}}", "rho " + rho, width);
+    top += fmt::format("  {:<{}}", "rho " + rho, width - 1);
     head +=
         fmt::format("  {:<{}}", with_seeds ? "  all head/med./tail seeds" : "  all head/med./tail", width);
   }
@@ -70,7 +70,7 @@ std::vector<std::string> matrix(const std::vector<std::string>& labels, const st
       const Cell& cell = cells[{label, rho}];
       std::string text = fmt::format("{:<{}}", cell_text(cell), kCell);
       if (with_seeds) text += fmt::format(" {:>4} ", seeds_text(cell));
-      line += "  " + text;
+      line += " " + text;
     }
     lines.push_back(line);
   }
@@ -81,11 +81,11 @@ std::vector<std::string> stacked(const std::vector<std::string>& labels, const s
                                  Cells& cells, std::size_t label_width) {
   std::vector<std::string> lines;
   for (const std::string& rho : rhos) {
-    lines.push_back(fmt::format("{:<{}}    all head/med./tail seeds", "rho " + rho, label_width));
+    lines.push_back(fmt::format("{:<{}}   all head/med./tail seeds", "rho " + rho, label_width));
     for (const std::string& label : labels) {
       const Cell& cell = cells[{label, rho}];
       if (cell.results.empty()) continue;
-      lines.push_back(fmt::format("{:<{}}  {} {:>4}", label, label_width, cell_text(cell), seeds_text(cell)));
+      lines.push_back(fmt::format("{:<{}} {} {:>4}", label, label_width, cell_text(cell), seeds_text(cell)));
     }
   }
   return lines;
@@ -136,7 +136,7 @@ std::vector<std::string> result_table(std::span<const Run> runs, std::span<const
   std::size_t label_width = 8;
   for (const std::string& label : rows) label_width = std::max(label_width, label.size());
   const auto fits = [&](std::size_t cell) {
-    return label_width + columns.size() * (cell + 2) <= static_cast<std::size_t>(width);
+    return label_width + columns.size() * (cell + 1) <= static_cast<std::size_t>(width);
   };
   if (fits(kCell + kSeeds)) return matrix(rows, columns, cells, label_width, true);
   if (fits(kCell)) return matrix(rows, columns, cells, label_width, false);

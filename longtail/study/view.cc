@@ -73,7 +73,7 @@ std::vector<std::string> heading(const Board& board, std::size_t width) {
   for (const Seat& seat : board.seats) done += part_done(seat);
   done /= std::max<double>(1, static_cast<double>(board.seats.size()));
   const double left = seconds_left(board);
-  const std::string time = board.stopping ? "stopping" : left == left ? base::duration(left) + " left" : "";
+  const std::string time = board.stopping ? "stopping" : left > 0 ? base::duration(left) + " left" : "";
   return {
       spread(fmt::format("study {}: {}", board.plan.name, counts_line(board)), "engine " + board.plan.engine,
              width),
