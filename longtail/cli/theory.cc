@@ -98,7 +98,7 @@ TheoryReport make_report(const TheoryOptions& options) {
   TheoryReport report;
   report.groups = data::Groups::parse(options.subset.groups);
   if (options.counts_file.empty()) {
-    report.counts = data::profile_counts(options.subset, available_counts(options));
+    report.counts = data::profile_counts(options.subset, available_counts(options), options.seed);
     report.title =
         fmt::format("{}, profile {}, rho {:g}", options.dataset, options.subset.profile, options.subset.rho);
   } else {
