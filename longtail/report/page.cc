@@ -87,7 +87,8 @@ std::string data_json(const Report& report) {
       {"lambda", json::array()},
       {"files", json::object()},
       {"has_curves", results.has_logs()},
-      {"has_classes", false}};
+      {"has_classes", false},
+                 {"has_ratios", results.conditions.size() > 1}};
   const std::vector<Look> look = looks(results);
   std::set<std::string> strategies;
   for (std::size_t s = 0; s < results.series.size(); ++s) {

@@ -158,6 +158,20 @@ const builders = {
 const isStep = (value, steps) => steps.some(d => Math.abs(Math.log10(value / d) - Math.round(Math.log10(value / d))) < 1e-9);
 const steps = list => value => isStep(value, list) ? String(Number(value.toPrecision(3))) : null;
 
+// The axis reaches as far as the whiskers do.
+function roomForWhiskers(chart) {
+  let low = Infinity, high = -Infinity;
+  for (const set of chart.data.datasets) {
+    if (set.hidden) continue;
+    set.data.forEach((value, i) => {
+      if (value === null) return;
+      low = Math.min(low, value - (set.errors[i] || 0));
+      high = Math.max(high, value + (set.errors[i] || 0));
+    });
+  }
+  Object.assign(chart.options.scales.y, isFinite(low) ? {suggestedMin: Math.max(0, low), suggestedMax: Math.min(100, high)} : {});
+}
+
 const fillers = {
   groups(chart) {
     const metrics = METRICS.filter(m => state.groups.has(m));
@@ -167,6 +181,7 @@ const fillers = {
       return {label: s.title, series: s.name, hidden: !state.series.has(s.name), data: cells.map(c => c.mean), errors: cells.map(c => c.std),
         backgroundColor: fade(s.colour, .75), borderColor: colourOf(s), borderWidth: 1.5, categoryPercentage: .8, barPercentage: .9};
     });
+    roomForWhiskers(chart);
   },
   effect(chart) {
     chart.data.labels = data.conditions.map(c => c.title);
@@ -176,6 +191,7 @@ const fillers = {
         borderColor: colourOf(s), backgroundColor: colourOf(s), borderDash: DASHES[s.dash], pointStyle: POINTS[s.point], pointRadius: 5, borderWidth: 2, spanGaps: false};
     });
     chart.options.scales.y.title.text = TITLES[state.effect] + ' accuracy (%)';
+    roomForWhiskers(chart);
   },
   curves(chart) {
     chart.data.datasets = [];
@@ -200,7 +216,7 @@ const fillers = {
     const rows = [];
     for (const s of data.series) {
       if (s.name === data.baseline || !state.series.has(s.name)) continue;
-      data.conditions.forEach((c, i) => rows.push({s, i, label: s.title + ', ' + c.title}));
+      data.conditions.forEach((c, i) => rows.push({s, i, label: s.title + (data.conditions.length > 1 ? ', ' + c.title : '')}));
     }
     rows.reverse();
     chart.data.datasets = rows.map((row, y) => {

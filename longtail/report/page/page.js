@@ -181,6 +181,7 @@ function start() {
   for (const element of document.querySelectorAll('[data-needs]')) {
     if (!data['has_' + element.dataset.needs]) element.hidden = true;
   }
+  if (!data.has_ratios) find('figure-groups').classList.add('wide');
   controls();
   tableFiles();
   find('class-filter').addEventListener('input', event => { state.filter = event.target.value.toLowerCase(); classTable(); });
