@@ -120,12 +120,16 @@ TEST_F(RunTraining, IsTheAlgorithmOfThePaper) {
 }
 
 TEST_F(RunTraining, GivesTheSameBytesOnAnyNumberOfThreads) {
-  RunConfig config = small_config();
-  run_training(config, options("1"));
-  for (const int threads : {2, 3}) {
-    config.threads = threads;
-    run_training(config, options(std::to_string(threads)));
-    EXPECT_EQ(results(std::to_string(threads)), results("1")) << threads;
+  for (const std::string engine : {"auto", "onednn"}) {
+    RunConfig config = small_config();
+    config.engine = engine;
+    run_training(config, options(engine + "1"));
+    for (const int threads : {2, 3}) {
+      config.threads = threads;
+      const std::string name = engine + std::to_string(threads);
+      run_training(config, options(name));
+      EXPECT_EQ(results(name), results(engine + "1")) << name;
+    }
   }
 }
 
