@@ -26,11 +26,10 @@ class Aligned {
     void* memory = std::aligned_alloc(unit, whole);
     if (!memory) throw std::bad_alloc();
     memory_.reset(static_cast<T*>(memory));
-    if (unit == kHuge) {
-      madvise(memory, whole, MADV_HUGEPAGE);  // fresh from the system, hence zero
-    } else {
-      std::memset(memory, 0, whole);
-    }
+    if (unit == kHuge) madvise(memory, whole, MADV_HUGEPAGE);
+    // Above 32 MiB the C library always takes fresh pages from the system, which are zero.
+    constexpr std::size_t kAlwaysFresh = std::size_t{64} << 20;
+    if (whole < kAlwaysFresh) std::memset(memory, 0, whole);
   }
 
   T* data() { return memory_.get(); }

@@ -35,8 +35,8 @@ Network::Network(const ResNetSpec& spec, int max_batch, int workers)
     block.second = &add_unit(b.second);
     if (b.skip == Skip::kProjection) block.projection = &add_unit(b.projection);
   }
-  for (int i = 0; i < workers * kScratches; ++i) scratch_.emplace_back(kSliceFloats);
   const auto classes = static_cast<std::size_t>(spec.classes);
+  for (int i = 0; i < workers * kScratches; ++i) scratch_.emplace_back(std::max(kSliceFloats, classes));
   linear_ = Aligned<float>(classes * kFeatures);
   linear_transposed_ = Aligned<float>(classes * kFeatures);
   linear_bias_ = Aligned<float>(classes);
