@@ -194,7 +194,8 @@ void add_sample(CLI::App& app) {
   command
       ->add_option("--counts", arguments->counts_file,
                    "Classes of your own instead of a data set: the images of each class, a number a line")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->excludes("--labels");
   add_param_flags(*command, table, arguments->subset);
   command->add_option("--strategy", arguments->strategy, "The sampling strategy, as below")
       ->check(CLI::Validator(strategy_error, ""))

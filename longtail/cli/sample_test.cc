@@ -87,6 +87,7 @@ TEST(SampleCommand, RefusesInSentences) {
   refused({"--epoch", "200"}, "there is no epoch 200 in a training of 200");
   refused({"--batch-size", "20000"}, "a batch of 20000 is larger than an epoch of 10847 draws");
   refused({"--per", "image"}, "image");
+  refused({"--counts", "a.txt", "--labels", "b.txt"}, "excludes");
 }
 
 TEST(SampleCommand, HelpTeachesTheStrategies) {

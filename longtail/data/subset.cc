@@ -148,6 +148,10 @@ std::string Subset::hash() const {
 std::vector<std::int64_t> profile_counts(const SubsetConfig& config, std::span<const std::int64_t> available,
                                          std::int64_t seed) {
   if (available.empty()) fail("a data set without classes has no long-tailed subset");
+  if (!config.counts_file.empty() && config.profile != "counts") {
+    fail("`counts_file` is `{}`, but the profile is `{}`; choose the profile `counts` or leave the file out",
+         config.counts_file, config.profile);
+  }
   const int classes = static_cast<int>(available.size());
   std::vector<std::int64_t> counts;
   if (config.profile == "natural") {

@@ -263,6 +263,8 @@ TEST(Profile, SaysWhatIsWrong) {
               HasSubstr("shuffled:7"));
   EXPECT_THAT(message_of([&] { profile_counts({.profile = "counts"}, available); }),
               HasSubstr("counts_file"));
+  EXPECT_THAT(message_of([&] { profile_counts({.counts_file = "mine.txt"}, available); }),
+              HasSubstr("choose the profile `counts` or leave the file out"));
   EXPECT_THAT(message_of([&] { profile_counts({.n_max = 11}, available); }), HasSubstr("asks for 11"));
   EXPECT_THAT(message_of([&] {
                 profile_counts({}, std::vector<std::int64_t>{3, 0});

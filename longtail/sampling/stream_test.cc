@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <numeric>
 
@@ -210,12 +211,22 @@ TEST(IndexStream, RefusesWhatCannotBe) {
   EXPECT_THROW(stream.shard(0, 0), base::Error);
 }
 
+long resident_kilobytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmRSS:")) return std::stol(line.substr(6));
+  }
+  return 0;
+}
+
 TEST(IndexStream, OfABillionImagesInAThousandClassesNeedsNoMemoryAnImage) {
   const std::vector<std::int64_t> counts(1000, 1'000'000);
   for (const char* name : {"uniform", "class_balanced"}) {
+    const long before = resident_kilobytes();
     const IndexStream stream(*make_strategy(name), counts, {0, 1}, 1);
     EXPECT_EQ(stream.size(), 1'000'000'000);
-    const auto images = drawn(stream, 100000, 900'000'000);
+    const auto images = drawn(stream, 100000, 900'000'000);  // 0.8 MB of them
+    EXPECT_LT(resident_kilobytes() - before, 4096) << name;
     EXPECT_GT(chi_square(class_counts(stream, images), stream.probabilities()).p, kStrict) << name;
   }
 }
