@@ -7,13 +7,17 @@
 namespace longtail::nn::onednn {
 namespace {
 
-constexpr int kScratches = 4;
+constexpr int kScratches = 5;
 constexpr int kFeatures = NetworkPlan::kFeatures;
 constexpr int kFinalPixels = NetworkPlan::kFinalSide * NetworkPlan::kFinalSide;
 // Of any tensor of a slice: 4 images of 16 x 32 x 32, or 8 of 32 x 16 x 16.
 constexpr std::size_t kSliceFloats = std::size_t{kFewestSliceImages} * 16 * 32 * 32;
 
 std::size_t at(std::size_t size, int image) { return size * static_cast<std::size_t>(image); }
+
+// Whose output is kept: the stem's (-1) and every second block's. The others are made again from the one
+// before.
+bool is_kept(int block) { return block % 2 != 0; }
 
 int stage_of(int side) { return side == 32 ? 0 : side == 16 ? 1 : 2; }
 
@@ -59,14 +63,16 @@ void Network::plan_memory() {
   const auto batch = static_cast<std::size_t>(max_batch_);
   std::size_t total = 0;
   for (const Unit& unit : units_) total += unit.out_size() * batch;
-  for (int b = -1; b + 1 < static_cast<int>(blocks_.size()); ++b) total += output_unit(b).out_size() * batch;
+  const int last = static_cast<int>(blocks_.size()) - 1;  // whose output only the head reads, at once
+  for (int b = -1; b < last; ++b) {
+    if (is_kept(b)) total += output_unit(b).out_size() * batch;
+  }
   arena_ = Aligned<float>(total);
   float* next = arena_.data();
   const auto take = [&next](std::size_t size) { return std::exchange(next, next + size); };
   for (Unit& unit : units_) unit.raw = take(unit.out_size() * batch);
-  // The last block's output is used at once by the head and not kept.
-  for (int b = -1; b + 1 < static_cast<int>(blocks_.size()); ++b) {
-    output_unit(b).output = take(output_unit(b).out_size() * batch);
+  for (int b = -1; b < last; ++b) {
+    if (is_kept(b)) output_unit(b).output = take(output_unit(b).out_size() * batch);
   }
   for (int stage = 0; stage < 3; ++stage) {
     gradients_[stage] = Aligned<float>(batch * kSliceFloats / kFewestSliceImages >> stage);
@@ -140,9 +146,13 @@ float* Network::gradient_of_output(int side, int image) {
   return gradients_[stage].data() + at(kSliceFloats / kFewestSliceImages >> stage, image);
 }
 
-const float* Network::block_input(int block, int image) const {
-  const Unit& unit = block == 0 ? *stem_ : *blocks_[static_cast<std::size_t>(block - 1)].second;
-  return unit.output + at(unit.out_size(), image);
+// A block's input: what was kept, or made again in a scratch buffer of its own.
+const float* Network::block_input(int block, const Slice& s) {
+  const Unit& unit = output_unit(block - 1);
+  if (is_kept(block - 1)) return unit.output + at(unit.out_size(), s.first);
+  float* room = scratch(s.worker, 4);
+  make_output(block - 1, s, room);
+  return room;
 }
 
 // relu(batch norm + skip) of a block, or of the stem (-1).
@@ -156,7 +166,7 @@ void Network::make_output(int block, const Slice& s, float* output) {
     const float* other = raw(*b.projection, s.first);
     return kernels_.affine_pair_relu(size, x, unit.forward(), other, b.projection->forward(), output);
   }
-  const float* skip = block_input(block, s.first);
+  const float* skip = block_input(block, s);
   if (b.skip == Skip::kPad) {
     float* padded = scratch(s.worker, 3);
     pad_shortcut(size, b.first->plan().in, block_, skip, padded);
@@ -177,7 +187,8 @@ void Network::stem_forward(const Slice& s, const float* images) {
 
 void Network::first_forward(int block, const Slice& s) {
   const Block& b = blocks_[static_cast<std::size_t>(block)];
-  float* input = const_cast<float*>(block_input(block, s.first));
+  const Unit& before = output_unit(block - 1);
+  float* input = is_kept(block - 1) ? before.output + at(before.out_size(), s.first) : scratch(s.worker, 4);
   make_output(block - 1, s, input);
   convolve(*b.first, s, input);
   if (b.projection) convolve(*b.projection, s, input);
@@ -244,7 +255,7 @@ void Network::second_backward(int block, const Slice& s, float* flat) {
 }
 
 // The gradient of a block's input that comes by the shortcut.
-const float* Network::skip_gradient(const Block& b, int index, const Slice& s, float* flat) {
+const float* Network::skip_gradient(const Block& b, const Slice& s, const float* input, float* flat) {
   const float* upstream = gradient_of_output(b.second->plan().out_side(), s.first);
   if (b.skip == Skip::kIdentity) return upstream;
   float* result = scratch(s.worker, 2);
@@ -255,7 +266,7 @@ const float* Network::skip_gradient(const Block& b, int index, const Slice& s, f
   Unit& unit = *b.projection;
   float* slope = scratch(s.worker, 0);
   kernels_.norm_backward(shape(unit, s.images), upstream, raw(unit, s.first), unit.backward(), slope);
-  weight_gradient(unit, s, block_input(index, s.first), slope, flat);
+  weight_gradient(unit, s, input, slope, flat);
   unit.convolution().input_gradient(s.worker, s.images, slope, unit.backward_weights(), result);
   return result;
 }
@@ -264,13 +275,13 @@ void Network::first_backward(int block, const Slice& s, float* flat) {
   const Block& b = blocks_[static_cast<std::size_t>(block)];
   Unit &first = *b.first, &before = output_unit(block - 1);
   float *slope = scratch(s.worker, 0), *input_slope = scratch(s.worker, 1);
-  const float* input = block_input(block, s.first);
+  const float* input = block_input(block, s);
   const float* upstream = raw(*b.second, s.first);  // where second_backward left it
   kernels_.masked_norm_backward(shape(first, s.images), upstream, raw(first, s.first), first.forward(),
                                 first.backward(), slope);
   weight_gradient(first, s, input, slope, flat);
   first.convolution().input_gradient(s.worker, s.images, slope, first.backward_weights(), input_slope);
-  const float* skip = skip_gradient(b, block, s, flat);
+  const float* skip = skip_gradient(b, s, input, flat);
   float* result = gradient_of_output(before.plan().out_side(), s.first);
   const SliceShape size = shape(before, s.images);
   kernels_.join_sums(size, input_slope, skip, input, raw(before, s.first), before.mean(), result,

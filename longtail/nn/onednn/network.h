@@ -4,9 +4,9 @@
 // A training step is a chain of loops over slices, cut where a batch norm needs the sums of all of them:
 //   stem, then of each block first and second, forward; head; then second and first of each block, stem,
 //   backward.
-// Of each unit the convolution's raw output is kept, and of each block its output; what lies between is made
-// again when it is needed, in the cache. On the way back the gradient of a hidden layer takes the place of a
-// raw output that is no longer needed.
+// Of each unit the convolution's raw output is kept, and the output of every second block; what lies between
+// is made again when it is needed, in the cache. On the way back the gradient of a hidden layer takes the
+// place of a raw output that is no longer needed.
 #pragma once
 
 #include <deque>
@@ -93,14 +93,14 @@ class Network {
   SliceShape shape(const Unit& unit, int images) const;
   float* raw(const Unit& unit, int image) const;
   float* gradient_of_output(int side, int image);  // of a block whose output has this side
-  const float* block_input(int block, int image) const;
+  const float* block_input(int block, const Slice& s);
   Unit& output_unit(int block) {
     return block < 0 ? *stem_ : *blocks_[static_cast<std::size_t>(block)].second;
   }
   void make_output(int block, const Slice& s, float* output);
   void convolve(Unit& unit, const Slice& s, const float* input);
   void weight_gradient(Unit& unit, const Slice& s, const float* input, const float* upstream, float* flat);
-  const float* skip_gradient(const Block& block, int index, const Slice& s, float* flat);
+  const float* skip_gradient(const Block& block, const Slice& s, const float* input, float* flat);
 
   ResNetSpec spec_;
   NetworkPlan plan_;
@@ -116,7 +116,7 @@ class Network {
   Aligned<float> arena_;         // raw outputs and block outputs
   Aligned<float> gradients_[3];  // of block outputs, a buffer a stage
   Aligned<float> partials_[3];   // weight gradients of slices: two that alternate, one for projections
-  std::vector<Aligned<float>> scratch_;  // four a worker
+  std::vector<Aligned<float>> scratch_;  // five a worker
   Aligned<float> linear_, linear_transposed_, linear_bias_;
   std::vector<float> features_, logit_gradients_;  // a row an image
   int prepared_batch_ = 0;
