@@ -11,9 +11,9 @@
 namespace longtail::nn::amx {
 namespace {
 
-// Rounding only the weights to bf16 turns the first gradient of PyTorch itself to a cosine of 0.9965, rounding
-// activations and weights (its own bf16 autocast) to 0.993: values near the edge of a ReLU fall on the other side.
-// docs/performance.md has the figures.
+// Rounding only the weights to bf16 turns the first gradient of PyTorch itself to a cosine of 0.9965,
+// rounding activations and weights (its own bf16 autocast) to 0.993: values near the edge of a ReLU fall on
+// the other side. docs/performance.md has the figures.
 TEST(AmxGolden, TheFirstGradientPointsWherePyTorchsDoesAndTenLossesFollow) {
   SKIP_WITHOUT_TILES();
   SKIP_WITHOUT_GOLDEN();

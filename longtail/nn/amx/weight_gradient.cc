@@ -6,13 +6,13 @@
 namespace longtail::nn::amx {
 namespace {
 
-// kRows x kColumns tiles of sums, 0 .. kRows * kColumns - 1; kRows of the left operand behind them (but one
-// where four are summed); the right ones take the last register.
+// kRows x kColumns tiles of sums, 0 .. kRows * kColumns - 1; kRows of the left operand behind them; the right
+// ones take the last register.
 template <int kRows, int kColumns>
 struct Block {
   static constexpr int kSums = kRows * kColumns;
   static constexpr int kRight = 7;
-  static_assert(kSums + (kRows == 4 ? 1 : kRows) < kRight + 1);
+  static_assert(kSums + kRows <= kRight);
 
   template <int kIndex = 0>
   static void start(bool first, const float* sums, long column_floats) {
@@ -55,47 +55,36 @@ struct Block {
       columns<kColumn + 1>(right, offset, stride);
     }
   }
-  static void chunk(const char* left, const char* right, const std::int32_t* offset, long stride) {
-    if constexpr (kRows == 4) {
-      tile_load<kRight>(right + offset[0], stride);
-      tile_load<4>(left, 64);
-      tile_multiply<0, 4, kRight>();
-      tile_load<5>(left + kTileBytes, 64);
-      tile_multiply<1, 5, kRight>();
-      tile_load<4>(left + 2 * kTileBytes, 64);
-      tile_multiply<2, 4, kRight>();
-      tile_load<5>(left + 3 * kTileBytes, 64);
-      tile_multiply<3, 5, kRight>();
-    } else {
-      load_left(left);
-      columns(right, offset, stride);
-    }
-  }
 
+  // Rows of tiles from `row`, columns from `column`.
   static void run(const WeightGradientShape& shape, int images, const char* left, const char* right,
-                  bool first, int column, float* sums) {
-    constexpr long kColumnFloats = kRows * kTileFloats;
-    float* block = sums + column * kColumnFloats;
-    start(first, block, kColumnFloats);
+                  bool first, int row, int column, float* sums) {
+    const long column_floats = static_cast<long>(shape.row_tiles) * kTileFloats;
+    const long chunk_bytes = static_cast<long>(shape.row_tiles) * kTileBytes;
+    float* block = sums + column * column_floats + row * kTileFloats;
+    start(first, block, column_floats);
     for (int image = 0; image < images; ++image) {
-      const char* l = left + image * shape.left_stride;
+      const char* l = left + image * shape.left_stride + row * kTileBytes;
       const char* r = right + image * shape.right_stride;
-      for (int c = 0; c < shape.chunks; ++c, l += kRows * kTileBytes) {
-        chunk(l, r + shape.chunk_offset[c], shape.column_offset + column, shape.row_stride);
+      for (int c = 0; c < shape.chunks; ++c, l += chunk_bytes) {
+        load_left(l);
+        columns(r + shape.chunk_offset[c], shape.column_offset + column, shape.row_stride);
       }
     }
-    finish(block, kColumnFloats);
+    finish(block, column_floats);
   }
 };
 
 // All columns, kColumns at a time, the rest one by one fewer.
 template <int kRows, int kColumns>
 void sweep(const WeightGradientShape& shape, int images, const char* left, const char* right, bool first,
-           int column, float* sums) {
+           int row, int column, float* sums) {
   for (; column + kColumns <= shape.columns; column += kColumns) {
-    Block<kRows, kColumns>::run(shape, images, left, right, first, column, sums);
+    Block<kRows, kColumns>::run(shape, images, left, right, first, row, column, sums);
   }
-  if constexpr (kColumns > 1) sweep<kRows, kColumns - 1>(shape, images, left, right, first, column, sums);
+  if constexpr (kColumns > 1) {
+    sweep<kRows, kColumns - 1>(shape, images, left, right, first, row, column, sums);
+  }
 }
 
 }  // namespace
@@ -105,9 +94,9 @@ void weight_gradient(const WeightGradientShape& shape, int images, const void* l
   fence();
   const char* l = static_cast<const char*>(left);
   const char* r = static_cast<const char*>(right);
-  if (shape.row_tiles == 1) sweep<1, 5>(shape, images, l, r, first, 0, sums);
-  if (shape.row_tiles == 2) sweep<2, 2>(shape, images, l, r, first, 0, sums);
-  if (shape.row_tiles == 4) sweep<4, 1>(shape, images, l, r, first, 0, sums);
+  if (shape.row_tiles == 1) sweep<1, 5>(shape, images, l, r, first, 0, 0, sums);
+  for (int row = 0; row + 2 <= shape.row_tiles; row += 2)
+    sweep<2, 2>(shape, images, l, r, first, row, 0, sums);
 }
 
 }  // namespace longtail::nn::amx
