@@ -40,7 +40,11 @@ Network::Network(const ResNetSpec& spec, int max_batch, int workers)
     if (b.skip == Skip::kProjection) block.projection = &add_unit(b.projection);
   }
   const auto classes = static_cast<std::size_t>(spec.classes);
-  for (int i = 0; i < workers * kScratches; ++i) scratch_.emplace_back(std::max(kSliceFloats, classes));
+  for (int i = 0; i < workers * kScratches; ++i) {
+    // The last holds a block's input made again: behind a pad shortcut, of 8 images of twice the side.
+    const std::size_t size = i % kScratches == kScratches - 1 ? 2 * kSliceFloats : kSliceFloats;
+    scratch_.emplace_back(std::max(size, classes));
+  }
   linear_ = Aligned<float>(classes * kFeatures);
   linear_transposed_ = Aligned<float>(classes * kFeatures);
   linear_bias_ = Aligned<float>(classes);
