@@ -12,6 +12,7 @@
 #include "longtail/base/hash.h"
 #include "longtail/base/threads.h"
 #include "longtail/data/augment.h"
+#include "longtail/data/registry.h"
 #include "longtail/nn/engine.h"
 #include "longtail/nn/init.h"
 #include "longtail/nn/loss.h"
@@ -19,6 +20,7 @@
 #include "longtail/sampling/strategy.h"
 #include "longtail/train/batch_queue.h"
 #include "longtail/train/checkpoint.h"
+#include "longtail/train/compact.h"
 #include "longtail/train/evaluate.h"
 #include "longtail/train/hold_out.h"
 #include "longtail/train/run_folder.h"
@@ -134,6 +136,7 @@ class Run {
   std::shared_ptr<const data::Dataset> data_;
   data::Subset subset_;      // trained on
   data::Subset validation_;  // held out; may be empty
+  std::string subset_hash_;  // of subset_, as indices into the whole training split
   std::vector<data::Group> groups_;
   std::unique_ptr<nn::Engine> engine_;
   std::unique_ptr<nn::Loss> loss_;
@@ -147,7 +150,11 @@ class Run {
 
 // The data, the part of it that is trained on, and what computes with it.
 void Run::load() {
-  data_ = options_.dataset ? options_.dataset : load_run_dataset(config_);
+  std::shared_ptr<data::Dataset> own;
+  if (!options_.dataset) {
+    own = std::make_shared<data::Dataset>(data::load_dataset(config_.dataset, config_.data));
+  }
+  data_ = own ? own : options_.dataset;
   const data::Subset whole =
       data::make_subset(config_.subset, data_->train.labels, data_->classes(), config_.seed);
   const data::Groups groups = data::Groups::parse(config_.subset.groups);
@@ -162,6 +169,8 @@ void Run::load() {
     fail("a batch of {} images is larger than the training subset of {}; use a smaller `batch_size`",
          config_.batch_size, subset_.size());
   }
+  subset_hash_ = subset_.hash();
+  if (own) keep_images_of(*own, {&subset_, &validation_});
   const nn::ResNetSpec spec =
       nn::make_spec(config_.model, config_.shortcut, data_->classes(), data_->channels);
   engine_ =
@@ -172,7 +181,7 @@ void Run::load() {
 
 Fingerprint Run::fingerprint(const std::vector<float>& initial) const {
   return {data_->hash,
-          subset_.hash(),
+          subset_hash_,
           base::sha256(std::as_bytes(std::span(initial))),
           augmentation_hash(config_),
           config_hash(config_),
