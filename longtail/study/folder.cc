@@ -231,8 +231,13 @@ RunState inspect_idle(const fs::path& place, const Run& run) {
     state.status = Status::kDamaged;
     state.note = *wrong;
   } else if (present(place / "done.json")) {
-    state.status = Status::kDone;
-    read_result(place, state);
+    try {
+      read_result(place, state);
+      state.status = Status::kDone;
+    } catch (const base::Error& error) {  // it changed since it was looked at
+      state.status = Status::kDamaged;
+      state.note = error.what();
+    }
   } else if (present(place / "failed.json")) {
     state.status = Status::kFailed;
     read_progress(place, state);
