@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <numeric>
 
@@ -43,7 +44,9 @@ Checkpoint sample(bool with_log) {
   return checkpoint;
 }
 
-fs::path file(const char* name) { return fs::path(testing::TempDir()) / name; }
+fs::path file(const char* name) {
+  return fs::path(testing::TempDir()) / (std::to_string(::getpid()) + "." + name);
+}
 
 std::string refusal(const fs::path& path) {
   try {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -76,7 +77,7 @@ std::string error_of(const json& object) {
 }
 
 TEST(RunLog, ReadsBackExactlyWhatWasWritten) {
-  const auto folder = std::filesystem::path(testing::TempDir()) / "run_log";
+  const auto folder = std::filesystem::path(testing::TempDir()) / ("run_log." + std::to_string(::getpid()));
   base::make_folder(folder);
   RunLog log = sample_log();
   log.seconds_training = 1.5;
@@ -178,7 +179,7 @@ TEST(RunLog, EveryKeyOfOursIsNeededOrHarmless) {
 }
 
 TEST(RunLog, AFileThatIsNoLogIsRefusedByName) {
-  const auto path = std::filesystem::path(testing::TempDir()) / "not_a_log.json";
+  const auto path = std::filesystem::path(testing::TempDir()) / ("not_a_log.json." + std::to_string(::getpid()));
   for (const char* content : {"", "{", "[]", "{}", "{\"strategy\": 3}", "\x80"}) {
     base::write_atomically(path, std::string_view(content));
     try {

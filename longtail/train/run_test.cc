@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 
@@ -40,7 +41,7 @@ RunConfig small_config() {
 
 class RunTraining : public testing::Test {
  protected:
-  RunTraining() : folder_(fs::path(testing::TempDir()) / "run_test") {
+  RunTraining() : folder_(fs::path(testing::TempDir()) / ("run_test." + std::to_string(::getpid()))) {
     fs::remove_all(folder_);
     base::make_folder(folder_);
     static const auto data = std::make_shared<const data::Dataset>(toy_dataset(3, 6, 2));
