@@ -67,10 +67,10 @@ void draw_strategies(const ProbeResult& result, const fs::path& path) {
 // The variance of each class's part over uniform: measured (exact formula on measured moments) and by the
 // proposition.
 void draw_ratios(const ProbeResult& result, const StrategyProbe& uniform, const fs::path& path) {
-  base::Figure figure;
+  base::Figure figure(16, 8);
   figure.script(
       "set xlabel 'class, by label'\nset ylabel 'variance of the class part over uniform'\nset logscale y\n"
-      "set format y '%g'\nset key top left");
+      "set format y '%g'\nset key outside right");
   std::string plot = "plot ";
   for (std::size_t s = 0; s < result.strategies.size(); ++s) {
     const StrategyProbe& one = result.strategies[s];
@@ -82,8 +82,8 @@ void draw_ratios(const ProbeResult& result, const StrategyProbe& uniform, const 
     }
     figure.block(fmt::format("s{}", s), rows);
     plot += fmt::format(
-        "{0}$s{1} using 1:2 with lines lw 2 lc rgb '{2}' title '{3}, measured', "
-        "$s{1} using 1:3 with lines lw 1 dt 2 lc rgb '{2}' title '{3}, Proposition 1'",
+        "{0}$s{1} using 1:2 with lines lw 2 lc rgb '{2}' title '{3}', "
+        "$s{1} using 1:3 with lines lw 1 dt 2 lc rgb '{2}' title '{3}, Prop. 1'",
         s > 0 ? ", " : "", s, base::strategy_colour(one.strategy), one.strategy);
   }
   figure.script(plot);
