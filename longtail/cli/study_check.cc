@@ -1,6 +1,7 @@
 // longtail study check: what a study would do and how long it would take; changes nothing.
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -73,6 +74,10 @@ void print_time(const study::Estimate& estimate, const std::vector<study::Run>& 
   fmt::print("All runs one after the other: about {}.", base::duration(all));
   if (left < all) fmt::print(" What is left of them: about {}.", base::duration(left));
   fmt::print("\n");
+  double load = 0;
+  if (::getloadavg(&load, 1) == 1 && load > 0.5 * base::available_cpus()) {
+    fmt::print("The machine was busy (load {:.1f}); it is faster when it is not.\n", load);
+  }
 }
 
 void check(const CheckFlags& flags) {
