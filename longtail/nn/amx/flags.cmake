@@ -19,6 +19,10 @@ if(LONGTAIL_COMPILER_HAS_AMX)
   # GCC 12 takes its own intrinsics for uses of uninitialised variables (its bug 105593).
   set(amx_quiet $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized> $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   set_property(SOURCE ${amx_kernels} APPEND PROPERTY COMPILE_OPTIONS ${amx_flags} ${amx_quiet})
+  # Its unrolled loops take many minutes to compile with checks in them; the kernels around it keep theirs.
+  if(LONGTAIL_SANITIZE)
+    set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/conv_image.cc APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=all)
+  endif()
   target_compile_definitions(longtail_nn PRIVATE LONGTAIL_AMX)
 else()
   set_property(SOURCE ${amx_kernels} ${amx_engine} ${amx_tests} PROPERTY HEADER_FILE_ONLY ON)
