@@ -12,52 +12,10 @@ i where bit j of hash(i) is set. The mean square of the projections of a differe
 import json, sys
 from pathlib import Path
 import numpy as np, torch
-from torch import nn
 import torch.nn.functional as F
+from torch_resnet import ResNet, normalised
 
-MEAN, STD = (0.5071, 0.4867, 0.4408), (0.2675, 0.2565, 0.2761)
 IMAGES = 6
-
-
-class Block(nn.Module):
-    def __init__(self, cin, cout, stride):
-        super().__init__()
-        self.conv1 = nn.Conv2d(cin, cout, 3, stride, 1, bias=False)
-        self.bn1 = nn.BatchNorm2d(cout)
-        self.conv2 = nn.Conv2d(cout, cout, 3, 1, 1, bias=False)
-        self.bn2 = nn.BatchNorm2d(cout)
-        self.shortcut = nn.Sequential()
-        if stride != 1 or cin != cout:
-            self.shortcut = nn.Sequential(nn.Conv2d(cin, cout, 1, stride, bias=False), nn.BatchNorm2d(cout))
-
-    def forward(self, x):
-        y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
-        return F.relu(y + self.shortcut(x))
-
-
-class ResNet32(nn.Module):
-    def __init__(self, classes=100):
-        super().__init__()
-        self.conv1, self.bn1 = nn.Conv2d(3, 16, 3, 1, 1, bias=False), nn.BatchNorm2d(16)
-        cin = 16
-        for stage, (cout, stride) in enumerate(((16, 1), (32, 2), (64, 2)), 1):
-            blocks = []
-            for b in range(5):
-                blocks.append(Block(cin, cout, stride if b == 0 else 1))
-                cin = cout
-            setattr(self, f"layer{stage}", nn.Sequential(*blocks))
-        self.linear = nn.Linear(64, classes)
-        for m in self.modules():
-            if isinstance(m, nn.Conv2d):
-                nn.init.kaiming_normal_(m.weight, mode="fan_out", nonlinearity="relu")
-            elif isinstance(m, nn.Linear):
-                nn.init.normal_(m.weight, 0, 0.01)
-                nn.init.zeros_(m.bias)
-
-    def forward(self, x):
-        x = F.relu(self.bn1(self.conv1(x)))
-        x = self.layer3(self.layer2(self.layer1(x)))
-        return self.linear(x.mean((2, 3)))
 
 
 def random_bytes(count, state=12345):
@@ -83,7 +41,7 @@ def directions(count):
 def main(out):
     torch.set_num_threads(1)
     torch.manual_seed(42)
-    net = ResNet32()
+    net = ResNet()
     offset = 0
     for name, p in net.named_parameters():
         if p.dim() == 1 and not name.startswith("linear"):  # scale or shift of a batch norm
@@ -93,8 +51,7 @@ def main(out):
         offset += p.numel()
 
     pixels = random_bytes(IMAGES * 3072).reshape(IMAGES, 3, 32, 32)
-    x = torch.tensor(pixels).float() / 255
-    x = (x - torch.tensor(MEAN).view(1, 3, 1, 1)) / torch.tensor(STD).view(1, 3, 1, 1)
+    x = normalised(pixels)
     y = torch.tensor([17 * i % 100 for i in range(IMAGES)])
     net.train()
     with torch.no_grad():

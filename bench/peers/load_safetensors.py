@@ -14,10 +14,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
-import torch.nn.functional as F
-from torch import nn
 
-MEAN, STD = (0.5071, 0.4867, 0.4408), (0.2675, 0.2565, 0.2761)
+from torch_resnet import ResNet, normalised
+
 TYPES = {"F32": np.dtype("<f4"), "I64": np.dtype("<i8")}
 
 
@@ -35,55 +34,6 @@ def load_safetensors(path):
     return tensors, metadata
 
 
-class Pad(nn.Module):
-    """The shortcut without parameters: every second pixel, zeros for the new channels."""
-
-    def __init__(self, extra):
-        super().__init__()
-        self.extra = extra
-
-    def forward(self, x):
-        return F.pad(x[:, :, ::2, ::2], (0, 0, 0, 0, self.extra // 2, self.extra - self.extra // 2))
-
-
-class Block(nn.Module):
-    def __init__(self, cin, cout, stride, projection):
-        super().__init__()
-        self.conv1 = nn.Conv2d(cin, cout, 3, stride, 1, bias=False)
-        self.bn1 = nn.BatchNorm2d(cout)
-        self.conv2 = nn.Conv2d(cout, cout, 3, 1, 1, bias=False)
-        self.bn2 = nn.BatchNorm2d(cout)
-        self.shortcut = nn.Sequential()
-        if stride != 1 or cin != cout:
-            conv = nn.Conv2d(cin, cout, 1, stride, bias=False)
-            self.shortcut = nn.Sequential(conv, nn.BatchNorm2d(cout)) if projection else Pad(cout - cin)
-
-    def forward(self, x):
-        y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
-        return F.relu(y + self.shortcut(x))
-
-
-class ResNet(nn.Module):
-    """CIFAR ResNet of 6 n + 2 layers, with the names of the paper's PyTorch code."""
-
-    def __init__(self, depth=32, classes=100, channels=3, projection=True):
-        super().__init__()
-        self.conv1, self.bn1 = nn.Conv2d(channels, 16, 3, 1, 1, bias=False), nn.BatchNorm2d(16)
-        cin = 16
-        for stage, (cout, stride) in enumerate(((16, 1), (32, 2), (64, 2)), 1):
-            blocks = []
-            for b in range((depth - 2) // 6):
-                blocks.append(Block(cin, cout, stride if b == 0 else 1, projection))
-                cin = cout
-            setattr(self, f"layer{stage}", nn.Sequential(*blocks))
-        self.linear = nn.Linear(64, classes)
-
-    def forward(self, x):
-        x = F.relu(self.bn1(self.conv1(x)))
-        x = self.layer3(self.layer2(self.layer1(x)))
-        return self.linear(x.mean((2, 3)))
-
-
 def load_network(path):
     tensors, metadata = load_safetensors(path)
     net = ResNet(
@@ -98,9 +48,7 @@ def load_network(path):
 
 def cifar100_test(folder):
     test = pickle.load(open(Path(folder) / "test", "rb"), encoding="latin1")
-    images = torch.tensor(test["data"].reshape(-1, 3, 32, 32)).float() / 255
-    images = (images - torch.tensor(MEAN).view(1, 3, 1, 1)) / torch.tensor(STD).view(1, 3, 1, 1)
-    return images, torch.tensor(test["fine_labels"])
+    return normalised(test["data"].reshape(-1, 3, 32, 32)), torch.tensor(test["fine_labels"])
 
 
 def main(model, cifar, log=None, which="best"):

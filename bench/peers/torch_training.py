@@ -13,38 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-
-class Block(nn.Module):
-    def __init__(self, cin, cout, stride):
-        super().__init__()
-        self.conv1 = nn.Conv2d(cin, cout, 3, stride, 1, bias=False)
-        self.bn1 = nn.BatchNorm2d(cout)
-        self.conv2 = nn.Conv2d(cout, cout, 3, 1, 1, bias=False)
-        self.bn2 = nn.BatchNorm2d(cout)
-        self.shortcut = nn.Sequential()
-        if stride != 1 or cin != cout:
-            self.shortcut = nn.Sequential(nn.Conv2d(cin, cout, 1, stride, bias=False), nn.BatchNorm2d(cout))
-
-    def forward(self, x):
-        y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
-        return F.relu(y + self.shortcut(x))
-
-
-class ResNet32(nn.Module):
-    def __init__(self, classes=100):
-        super().__init__()
-        self.conv1, self.bn1 = nn.Conv2d(3, 16, 3, 1, 1, bias=False), nn.BatchNorm2d(16)
-        blocks, cin = [], 16
-        for cout, stride in ((16, 1), (32, 2), (64, 2)):
-            for b in range(5):
-                blocks.append(Block(cin, cout, stride if b == 0 else 1))
-                cin = cout
-        self.blocks = nn.Sequential(*blocks)
-        self.linear = nn.Linear(64, classes)
-
-    def forward(self, x):
-        x = self.blocks(F.relu(self.bn1(self.conv1(x))))
-        return self.linear(F.adaptive_avg_pool2d(x, 1).flatten(1))
+from torch_resnet import ResNet
 
 
 def ask_for_tiles():
@@ -57,7 +26,7 @@ def main(kind, batch, threads):
         ask_for_tiles()
     torch.set_num_threads(threads)
     torch.manual_seed(42)
-    net = ResNet32()
+    net = ResNet()
     images, labels = torch.rand(batch, 3, 32, 32) * 4 - 2, torch.arange(batch) % 100
     if kind == "bf16":
         net, images = (t.to(memory_format=torch.channels_last) for t in (net, images))

@@ -5,10 +5,12 @@ in double is from itself in float.
 
   make_steps.py OUT_FILE        (needs python3-torch)"""
 import json, sys
+from pathlib import Path
 import torch
 import torch.nn.functional as F
 from torch import nn
-from make_init import ResNet
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "bench" / "peers"))
+from torch_resnet import ResNet
 
 STEPS, BATCH, CLASSES = 10, 24, 10
 
@@ -22,39 +24,22 @@ def noise(count):
     return values
 
 
-def block_forward(b, x, pad):
-    y = b.bn2(b.conv2(F.relu(b.bn1(b.conv1(x)))))
-    skip = b.shortcut(x)
-    if pad and x.shape[1] != y.shape[1]:
-        extra = (y.shape[1] - x.shape[1]) // 2
-        skip = F.pad(x[:, :, ::2, ::2], (0, 0, 0, 0, extra, extra))
-    return F.relu(y + skip)
-
-
-def forward(net, x, pad):
-    x = F.relu(net.bn1(net.conv1(x)))
-    for stage in (net.layer1, net.layer2, net.layer3):
-        for b in stage:
-            x = block_forward(b, x, pad)
-    return net.linear(x.mean((2, 3)))
-
-
 def run(images, labels, channels, pad, nesterov, dtype):
     torch.manual_seed(42)
-    net = ResNet(20, CLASSES, channels, pad).to(dtype).train()
+    net = ResNet(20, CLASSES, channels, not pad).to(dtype).train()
     optimiser = torch.optim.SGD(net.parameters(), lr=0.002, momentum=0.9, weight_decay=0.01, nesterov=nesterov)
     steps = []
     for i in range(STEPS):
         optimiser.zero_grad()
         part = slice(i * BATCH, (i + 1) * BATCH)
-        loss = F.cross_entropy(forward(net, images[part].to(dtype), pad), labels[part])
+        loss = F.cross_entropy(net(images[part].to(dtype)), labels[part])
         loss.backward()
         norm = float(nn.utils.clip_grad_norm_(net.parameters(), 0.5))
         optimiser.step()
         steps.append({"loss": float(loss), "grad_norm": norm})
     net.eval()
     with torch.no_grad():
-        logits = forward(net, images[:BATCH].to(dtype), pad).reshape(-1).tolist()
+        logits = net(images[:BATCH].to(dtype)).reshape(-1).tolist()
     return steps, logits
 
 
