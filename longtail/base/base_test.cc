@@ -45,6 +45,8 @@ TEST(Text, SuggestsTheNearestKey) {
   EXPECT_EQ(did_you_mean("epoch", keys), "; did you mean `epochs`?");
   EXPECT_EQ(did_you_mean("zebra", keys), "");
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3);
+  EXPECT_EQ(edit_distance("trian", "train"), 1);
+  EXPECT_EQ(edit_distance("", "abc"), 3);
 }
 
 TEST(Text, ReadsNumbersWholeOrNotAtAll) {

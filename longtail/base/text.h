@@ -24,7 +24,7 @@ std::string with_commas(std::int64_t value);
 // 5025 s -> "1 h 24 min", 93 s -> "1 min 33 s", 4.2 s -> "4.2 s".
 std::string duration(double seconds);
 
-// Levenshtein distance, and the candidate nearest to `word` if it is near enough to be what was meant.
+// Letters to insert, delete, replace or swap with their neighbour, and the candidate nearest to `word` if it is near enough to be what was meant.
 int edit_distance(std::string_view a, std::string_view b);
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
 
