@@ -2,6 +2,7 @@
 // ReLU, its sums known), and for every image makes the convolution's output gradient, its share of the weight
 // gradient, and the gradient at the input through the ReLU there, with the sums that the next pass needs.
 #include <algorithm>
+#include <array>
 
 #include "longtail/nn/amx/engine_impl.h"
 
@@ -196,7 +197,11 @@ void AmxEngine::second_backward(std::size_t b, const Slice& slice) {
     e.shift = n.shift;
     e.first = {z1, n.mean, slice.sums.sum[0], slice.sums.product[0]};
     e.d = inner_gradient(block, image);
-    conv_gradient(image_conv(layer, source, backward_weights_.data() + layer.backward), e);
+    ImageConv conv = image_conv(layer, source, backward_weights_.data() + layer.backward);
+    conv.ahead = ahead(slice, image, [&](int next) {
+      return std::array{block_gradient(b + 1, next), z(layer, next), z(block.first, next)};
+    });
+    conv_gradient(conv, e);
     transpose(layer, grid, s.transposed.data() + static_cast<std::size_t>(place) * elements);
     interleave_normed(g.pairs.runs.data(), static_cast<int>(g.pairs.runs.size()), g.in_channels, z1, n.scale,
                       n.shift, s.pair_grid(g.kind) + static_cast<std::size_t>(place) * pair_elements(g));
@@ -232,7 +237,14 @@ void AmxEngine::first_image(std::size_t b, int image, int place, const Slice& sl
   GradientEpilogue e = block_input_epilogue(b, image, slice);
   if (block.skip == Skip::kIdentity) {
     e.skip = d;
-    conv_gradient(image_conv(layer, source, backward_weights_.data() + layer.backward), e);
+    ImageConv conv = image_conv(layer, source, backward_weights_.data() + layer.backward);
+    conv.ahead = ahead(slice, image, [&](int next) {
+      const GradientEpilogue to = block_input_epilogue(b, next, slice);
+      return std::array{static_cast<const Bf16*>(inner_gradient(block, next)),
+                        static_cast<const Bf16*>(z(layer, next)),
+                        static_cast<const Bf16*>(block_gradient(b + 1, next)), to.mask, to.first.z};
+    });
+    conv_gradient(conv, e);
   } else {
     const int runs = static_cast<int>(out.grid.runs.size());
     source.runs = out.grid.runs.data();

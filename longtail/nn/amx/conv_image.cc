@@ -11,7 +11,8 @@
 namespace longtail::nn::amx {
 namespace {
 
-constexpr int kUnit = 64;  // vectors of 16 channels
+constexpr int kUnit = 64;       // vectors of 16 channels
+constexpr int kUnitLines = 32;  // of 64 bytes, in bf16
 
 template <int kValue>
 struct Constant {
@@ -73,11 +74,22 @@ struct Unit {
   int group = 0;
 };
 
+// Fetches lines [kFrom, kTo) of a unit of every array.
+template <int kFrom, int kTo>
+[[gnu::always_inline]] inline void fetch(const Ahead& ahead, long unit) {
+  if constexpr (kFrom < kTo) {
+    for (int i = 0; i < ahead.count; ++i) {
+      const char* lines = static_cast<const char*>(ahead.array[i]) + unit * kUnitLines * 64;
+      for (int line = kFrom; line < kTo; ++line) __builtin_prefetch(lines + line * 64, 0, 2);
+    }
+  }
+}
+
 // Multiplies one unit and meanwhile finishes the one before it, a few vectors after every multiply: the CPU
 // looks too few tile instructions ahead to do that by itself.
 template <int kChunks, int kOutputs, bool kFinish, class Epilogue>
-[[gnu::always_inline]] inline void unit(const ImageConv& conv, const char* rows, const Bf16* weights,
-                                        const Unit& done, Epilogue& epilogue) {
+[[gnu::always_inline]] inline void unit(const ImageConv& conv, int count, const char* rows,
+                                        const Bf16* weights, const Unit& done, Epilogue& epilogue) {
   tile_zero<0>();
   tile_zero<1>();
   tile_zero<2>();
@@ -85,17 +97,17 @@ template <int kChunks, int kOutputs, bool kFinish, class Epilogue>
   if constexpr (kFinish) epilogue.begin(done.group);
   unroll<0, kChunks>([&](auto chunk) {
     constexpr int kChunk = decltype(chunk)::value;
-    multiply_chunk(
-        rows + conv.chunk_offset[kChunk], conv.row_pitch, conv.row_stride,
-        weights + kChunk * 3 * kTileElements, [&](auto i) {
-          constexpr int kStep = kChunk * 12 + decltype(i)::value;
-          if constexpr (kFinish) {
-            unroll<kUnit * kStep / (12 * kChunks), kUnit*(kStep + 1) / (12 * kChunks)>([&](auto j) {
-              constexpr int kVector = decltype(j)::value;
-              epilogue.vector(done.sums + kVector * 16, done.element + kVector * kOutputs * 16);
-            });
-          }
-        });
+    multiply_chunk(rows + conv.chunk_offset[kChunk], conv.row_pitch, conv.row_stride,
+                   weights + kChunk * 3 * kTileElements, [&](auto i) {
+                     constexpr int kStep = kChunk * 12 + decltype(i)::value, kSteps = kChunks * 12;
+                     fetch<kUnitLines * kStep / kSteps, kUnitLines*(kStep + 1) / kSteps>(conv.ahead, count);
+                     if constexpr (kFinish) {
+                       unroll<kUnit * kStep / kSteps, kUnit*(kStep + 1) / kSteps>([&](auto j) {
+                         constexpr int kVector = decltype(j)::value;
+                         epilogue.vector(done.sums + kVector * 16, done.element + kVector * kOutputs * 16);
+                       });
+                     }
+                   });
   });
   if constexpr (kFinish) epilogue.end(done.group);
 }
@@ -114,9 +126,9 @@ void convolve(const ImageConv& conv, Epilogue epilogue) {
     for (int output = 0; output < kOutputs; ++output, ++count) {
       const Bf16* weights = conv.weights + output * kChunks * 3 * kTileElements;
       if (count == 0) {
-        unit<kChunks, kOutputs, false>(conv, rows, weights, done, epilogue);
+        unit<kChunks, kOutputs, false>(conv, count, rows, weights, done, epilogue);
       } else {
-        unit<kChunks, kOutputs, true>(conv, rows, weights, done, epilogue);
+        unit<kChunks, kOutputs, true>(conv, count, rows, weights, done, epilogue);
       }
       float* out = sums[count % 2];
       tile_store<0>(out, 64);

@@ -74,6 +74,15 @@ class AmxEngine final : public Engine {
   void second_forward(std::size_t b, const Slice& slice);
   // A convolution of stride 1, forward or backward, over a grid that is filled from a source.
   ImageConv image_conv(const Layer& layer, const GridSource& source, const Bf16* weights) const;
+  // The same arrays of the image that this worker will most likely take next: arrays(image) lists them.
+  template <class Arrays>
+  Ahead ahead(const Slice& slice, int image, const Arrays& arrays) {
+    const int next = slice.backwards ? image - 1 : image + 1;
+    Ahead result;
+    if (next < 0 || next >= step_.batch->size) return result;
+    for (const Bf16* array : arrays(next)) result.array[result.count++] = array;
+    return result;
+  }
   // Any other, over a grid that is there.
   void convolve(const Layer& layer, const Bf16* grid, int image, int which, const Slice& slice);
   // The input of a block (or, behind the last, the features) from what came before it; it is kept in x(b).

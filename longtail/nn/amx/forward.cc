@@ -1,5 +1,6 @@
 // The forward passes of a training step.
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "longtail/nn/amx/engine_impl.h"
@@ -105,8 +106,15 @@ void AmxEngine::first_forward(std::size_t b, const Slice& slice) {
     source.runs = g.grid.runs.data();
     Bf16* out = z(block.first, image);
     if (g.same()) {
-      conv_statistics(image_conv(block.first, source, forward_weights_.data() + block.first.forward), out,
-                      slice.sums.sum[0], slice.sums.product[0]);
+      ImageConv conv = image_conv(block.first, source, forward_weights_.data() + block.first.forward);
+      conv.ahead = ahead(slice, image, [&](int next) {
+        const Layer& main = b == 0 ? network_.stem : network_.blocks[b - 1].second;
+        const bool projected = b > 0 && network_.blocks[b - 1].skip == Skip::kProjection;
+        const Bf16* side =
+            projected ? z(network_.blocks[b - 1].projection, next) : x(b == 0 ? 0 : b - 1, next);
+        return std::array<const Bf16*, 4>{z(main, next), side, x(b, next), z(block.first, next)};
+      });
+      conv_statistics(conv, out, slice.sums.sum[0], slice.sums.product[0]);
       continue;
     }
     fill_grid(source, 0, static_cast<int>(g.grid.runs.size()));
@@ -128,9 +136,11 @@ void AmxEngine::second_forward(std::size_t b, const Slice& slice) {
   for (int i = 0; i < slice.count(); ++i) {
     const int image = slice.image(i);
     source.a = z(block.first, image);
-    Bf16* out = z(layer, image);
-    conv_statistics(image_conv(layer, source, forward_weights_.data() + layer.forward), out,
-                    slice.sums.sum[0], slice.sums.product[0]);
+    ImageConv conv = image_conv(layer, source, forward_weights_.data() + layer.forward);
+    conv.ahead = ahead(slice, image, [&](int next) {
+      return std::array{z(block.first, next), z(layer, next)};
+    });
+    conv_statistics(conv, z(layer, image), slice.sums.sum[0], slice.sums.product[0]);
   }
 }
 

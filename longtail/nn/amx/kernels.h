@@ -64,6 +64,15 @@ void fill_grid(const GridSource& source, int first_run, int last_run);
 
 // ---- convolution ----
 
+// Arrays as large as the image, of the image that comes next. They are fetched into the cache a line or so
+// after every multiply: a step streams more than any cache holds, and fetched like this the memory's time and
+// the tiles' time are one, not a sum. Lines that will be written are fetched too.
+struct Ahead {
+  static constexpr int kMost = 6;
+  const void* array[kMost];
+  int count = 0;
+};
+
 // A 3x3 convolution of stride 1 over one image, with what becomes of its sums. Sums come in units of 64
 // pixels x 16 channels: four tiles, each a row of 16 pixels (or of 16 even or odd ones of a row of 32), over
 // six rows of the grid. While a unit multiplies, the vector units finish the one before it.
@@ -78,6 +87,7 @@ struct ImageConv {
   int strips;                 // of four rows
   std::ptrdiff_t row_stride;  // from one pixel of a tile to the next
   std::ptrdiff_t row_pitch;   // from one row of the grid to the next
+  Ahead ahead = {};
 };
 
 // z = sums; adds their sums and sums of squares to the doubles of each channel.
