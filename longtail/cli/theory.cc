@@ -5,12 +5,12 @@
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
-#include "longtail/base/text.h"
+#include "longtail/cli/class_counts.h"
 #include "longtail/cli/commands.h"
 #include "longtail/cli/param_flags.h"
 #include "longtail/cli/theory_words.h"
-#include "longtail/data/registry.h"
 #include "longtail/data/subset.h"
+#include "longtail/report/results.h"
 
 namespace longtail::cli {
 namespace {
@@ -18,8 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct TheoryOptions {
-  std::string dataset = "cifar100";
-  std::string data;
+  LabelSource source;
   data::SubsetConfig subset;
   std::string counts_file;
   std::vector<std::string> strategies = {"uniform", "class_balanced", "square_root", "progressive"};
@@ -33,38 +32,6 @@ struct TheoryOptions {
   std::string format = "pdf";
 };
 
-std::vector<std::int64_t> read_counts(const fs::path& path) {
-  std::vector<std::int64_t> counts;
-  int number = 0;
-  std::int64_t sum = 0;
-  for (const std::string& line : base::split(base::read_text(path, 1 << 24), '\n')) {
-    ++number;
-    const std::string_view text = base::trim(line);
-    if (text.empty()) continue;
-    const auto count = base::parse_integer(text);
-    if (!count || *count < 0 || *count > 1'000'000'000) {
-      base::fail("{}, line {}: `{}` is not the number of images of a class", path.string(), number, text);
-    }
-    counts.push_back(*count);
-    sum += *count;
-  }
-  if (counts.size() < 2 || sum == 0) {
-    base::fail("{}: {} classes with {} images; write the images of each class, a number a line",
-               path.string(), counts.size(), sum);
-  }
-  return counts;
-}
-
-// Published data need not be there: how many images a class has is known.
-std::vector<std::int64_t> available_counts(const TheoryOptions& options) {
-  if (const data::PublishedData* published = data::find_published(options.dataset))
-    return published->train_counts;
-  const data::Dataset dataset = data::load_dataset(options.dataset, options.data);
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(dataset.classes()));
-  for (const std::int32_t label : dataset.train.labels) ++counts[static_cast<std::size_t>(label)];
-  return counts;
-}
-
 // The epochs a table shows: one is enough for a strategy that does not change; else the first, that of the
 // paper's first learning-rate decay (80%) and the last.
 std::vector<int> epochs_to_show(const sampling::Strategy& strategy, std::span<const std::int64_t> counts,
@@ -76,21 +43,16 @@ std::vector<int> epochs_to_show(const sampling::Strategy& strategy, std::span<co
   return {0, options.epochs * 8 / 10, last};
 }
 
+// What `longtail report` would read there: runs of a study, a folder of logs, or single ones.
 std::vector<train::RunLog> read_logs(const std::vector<std::string>& paths) {
+  const std::vector<fs::path> places(paths.begin(), paths.end());
+  const report::Results results = report::read_results(places);
+  for (const std::string& warning : results.warnings) fmt::print(stderr, "warning: {}\n", warning);
   std::vector<train::RunLog> logs;
-  for (const std::string& path : paths) {
-    if (!fs::is_directory(path)) {
-      logs.push_back(train::read_log(path));
-      continue;
-    }
-    std::vector<fs::path> found;
-    for (const auto& entry : fs::recursive_directory_iterator(path)) {
-      if (entry.path().filename() == "log.json") found.push_back(entry.path());
-    }
-    std::sort(found.begin(), found.end());
-    if (found.empty()) base::fail("{}: no log.json in this folder or below it", path);
-    for (const fs::path& log : found) logs.push_back(train::read_log(log));
+  for (const report::Run& run : results.runs) {
+    if (run.log) logs.push_back(*run.log);
   }
+  if (logs.empty()) base::fail("{}: no run log there, only results without epochs", paths.front());
   return logs;
 }
 
@@ -98,9 +60,10 @@ TheoryReport make_report(const TheoryOptions& options) {
   TheoryReport report;
   report.groups = data::Groups::parse(options.subset.groups);
   if (options.counts_file.empty()) {
-    report.counts = data::profile_counts(options.subset, available_counts(options), options.seed);
-    report.title =
-        fmt::format("{}, profile {}, rho {:g}", options.dataset, options.subset.profile, options.subset.rho);
+    report.counts =
+        data::profile_counts(options.subset, available_classes(options.source).counts, options.seed);
+    report.title = fmt::format("{}, profile {}, rho {:g}", options.source.name(), options.subset.profile,
+                               options.subset.rho);
   } else {
     report.counts = read_counts(options.counts_file);
     report.title = options.counts_file;
@@ -164,9 +127,7 @@ void add_theory(CLI::App& app) {
       "  longtail theory --rho 100 --out figures --format svg\n"
       "  longtail theory --logs runs/        also weighs the paper's three predictions against run logs\n"
       "`longtail probe` measures on a trained network what this forecasts.");
-  command->add_option("--dataset", options->dataset,
-                      "Published data set or your own (folder:DIR, ...). [cifar100]");
-  command->add_option("--data", options->data, "Folder of the data; needed only for data of your own.");
+  options->source.add_flags(*command);
   command->add_option("--counts", options->counts_file,
                       "Instead of a data set: images of each class, a number a line.");
   add_param_flags(*command, table, options->subset, {"profile", "rho", "n_max", "groups"});
@@ -184,7 +145,7 @@ void add_theory(CLI::App& app) {
   command->add_option("--norm2", options->assumptions.norm2, "Squared length of a class's mean gradient. [1]")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--logs", options->logs,
-                      "Run logs, or folders that hold log.json files: weighs the predictions.");
+                      "Run logs, folders of them or of studies: weighs the predictions.");
   command->add_flag("--json", options->json, "Prints everything as JSON, all classes and epochs.");
   command->add_option("--out", options->out, "Folder for theory.json and the figures (needs gnuplot).");
   command->add_option("--format", options->format, "Of the figures: pdf, svg or png. [pdf]")

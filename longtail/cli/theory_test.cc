@@ -48,7 +48,7 @@ TEST(TheoryCommandTest, CountsComeFromAFileAndABadLineIsNamed) {
   base::write_atomically(file, std::string_view("6\nthree\n1\n"));
   const Outcome bad = run_program({"theory", "--counts", file.string()});
   EXPECT_EQ(bad.code, 1);
-  EXPECT_THAT(bad.err, HasSubstr("line 2: `three`"));
+  EXPECT_THAT(bad.err, HasSubstr(":2: `three`"));
   fs::remove(file);
 }
 
