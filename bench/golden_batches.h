@@ -1,0 +1,52 @@
+// The ten golden batches of 128 images (CIFAR-100-LT, rho = 100, seed 42), for the programs that compare
+// engines with PyTorch and with each other on them. The scripts in peers/ have the same in golden.py.
+#pragma once
+
+#include <cstring>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include "longtail/base/file.h"
+#include "longtail/data/augment.h"
+#include "longtail/data/registry.h"
+#include "longtail/nn/engine.h"
+
+namespace longtail::bench {
+
+constexpr int kBatch = 128;
+
+template <class T>
+std::vector<T> read_array(const std::filesystem::path& path) {
+  const auto bytes = base::read_bytes(path);
+  std::vector<T> values(bytes.size() / sizeof(T));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+  return values;
+}
+
+// Batches in the layout of one engine.
+class GoldenBatches {
+ public:
+  GoldenBatches(const std::filesystem::path& golden, const data::Dataset& cifar, const nn::Engine& engine,
+                base::ThreadPool& pool)
+      : stride_(kBatch * data::bytes_per_image(engine.input_layout(), cifar.channels)) {
+    const auto rows = read_array<std::int32_t>(golden / "steps_rows.i32");
+    for (const std::int32_t row : rows)
+      labels_.push_back(cifar.train.labels.at(static_cast<std::size_t>(row)));
+    pixels_.resize(rows.size() / kBatch * stride_);
+    data::write_batch(cifar, cifar.train, std::span(rows).first(rows.size() / kBatch * kBatch), {},
+                      engine.input_layout(), pixels_.data(), pool);
+  }
+
+  std::size_t count() const { return labels_.size() / kBatch; }
+  nn::Batch batch(std::size_t number) const {
+    return {pixels_.data() + number * stride_, std::span(labels_).subspan(number * kBatch, kBatch), kBatch};
+  }
+
+ private:
+  std::size_t stride_;
+  std::vector<std::byte> pixels_;
+  std::vector<std::int32_t> labels_;
+};
+
+}  // namespace longtail::bench
