@@ -49,7 +49,10 @@ void run(const Flags& flags) {
   fmt::print("{}", report::to_terminal(made));
   const std::vector<std::string> remarks = report::write_report(made, options);
   for (const std::string& remark : remarks) fmt::print("{}\n", remark);
-  fmt::print("\nWritten: {}\n", (options.out / (options.tables_only ? "tables" : "index.html")).string());
+  fmt::print("\nWritten: {}\n", (options.out / (options.tables_only ? "summary.md" : "index.html")).string());
+  fmt::print("Beside it: {}\n", options.tables_only
+                                    ? "tables/, results.csv"
+                                    : "summary.md, tables/, figures/, results.csv, curves.csv");
 }
 
 }  // namespace

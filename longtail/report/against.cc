@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
@@ -94,6 +95,20 @@ std::vector<std::string> refusal_sentences(const std::map<std::string, std::vect
   return sentences;
 }
 
+// The cell that is farthest from the paper's.
+struct Farthest {
+  double points = 0;
+  std::string where{};
+  void take(double candidate, const std::string& cell) {
+    if (std::abs(candidate) <= std::abs(points)) return;
+    points = candidate;
+    where = cell;
+  }
+  std::string words() const {
+    return std::abs(points) < 0.005 ? "" : fmt::format(" ({} for {})", fixed(points, 2, true), where);
+  }
+};
+
 }  // namespace
 
 Results paper_results() {
@@ -129,17 +144,88 @@ std::vector<std::string> protocol_differences(const std::map<std::string, std::s
   return differences;
 }
 
+Results comparable_with_paper(const Results& results) {
+  const Results paper = paper_results();
+  Results same;
+  std::set<std::int64_t> seeds;
+  std::set<std::tuple<std::string, std::string, std::int64_t>> taken;
+  for (const Run& run : results.runs) {
+    Run copy = run;
+    copy.series = run.strategy;
+    copy.condition = fmt::format("{:g}", run.rho);
+    const bool published = std::any_of(paper.runs.begin(), paper.runs.end(), [&](const Run& one) {
+      return one.series == copy.series && one.condition == copy.condition;
+    });
+    if (!published || !protocol_differences(protocol_of(run), paper_protocol()).empty()) continue;
+    // A run done twice, on two engines for example, counts once.
+    if (!taken.emplace(copy.series, copy.condition, copy.seed).second) continue;
+    // Other groups than the paper's are other numbers.
+    if (run.log && run.log->groups != "paper") {
+      for (Accuracies* all : {&copy.best, copy.last ? &*copy.last : &copy.best})
+        std::fill(all->begin() + 1, all->end(), kMissing);
+    }
+    seeds.insert(copy.seed);
+    same.runs.push_back(std::move(copy));
+  }
+  same.seeds.assign(seeds.begin(), seeds.end());
+  const auto there = [&](const auto& wanted, auto Run::*name) {
+    std::vector<std::string> kept;
+    for (const std::string& one : wanted) {
+      if (std::any_of(same.runs.begin(), same.runs.end(), [&](const Run& run) { return run.*name == one; }))
+        kept.push_back(one);
+    }
+    return kept;
+  };
+  same.series = there(paper.series, &Run::series);
+  same.conditions = there(paper.conditions, &Run::condition);
+  return same;
+}
+
+std::string missing_of_paper(const Results& same) {
+  const Results paper = paper_results();
+  std::size_t absent = 0;
+  std::vector<std::string> parts;
+  for (const std::string& condition : paper.conditions) {
+    std::size_t here = 0;
+    std::vector<std::string> cells;
+    for (const std::string& series : paper.series) {
+      const auto count =
+          static_cast<std::size_t>(std::count_if(same.runs.begin(), same.runs.end(), [&](const Run& run) {
+            return run.series == series && run.condition == condition;
+          }));
+      const std::size_t lacking = paper.seeds.size() - std::min(count, paper.seeds.size());
+      if (lacking == 0) continue;
+      here += lacking;
+      std::vector<std::string> seeds;
+      for (std::int64_t seed : paper.seeds) {
+        if (!same.find(series, condition, seed)) seeds.push_back(std::to_string(seed));
+      }
+      cells.push_back(count == 0 ? series_title(series)
+                                 : fmt::format("{} (seed{} {})", series_title(series),
+                                               seeds.size() > 1 ? "s" : "", base::join(seeds, ", ")));
+    }
+    absent += here;
+    if (here == 0) continue;
+    const bool all = here == paper.series.size() * paper.seeds.size();
+    parts.push_back(condition_title(condition) + ": " + (all ? "all" : base::join(cells, ", ")));
+  }
+  if (parts.empty()) return "";
+  return fmt::format("Of the paper's {} runs, {} {} missing here. {}.", paper.runs.size(), absent,
+                     absent == 1 ? "is" : "are", base::join(parts, "; "));
+}
+
 Against against_paper(const Results& results, const SummaryOptions& options) {
   const Results paper = paper_results();
   SummaryOptions paper_options = options;
   paper_options.at = At::kBest;
   Table table{.id = "against_paper",
               .caption = "Ours beside the paper's published results (%), cell by cell."};
-  table.columns = {
-      {"ρ", true, true}, {"Strategy", true, true}, {"Metric", true}, {"Paper"}, {"Ours"}, {"Points"},
-      {"Seed std"}};
+  table.columns = {{"ρ", true, true}, {"Strategy", true, true},
+                   {"Metric", true},  {"Paper"},
+                   {"Ours"},          {"Seeds"},
+                   {"Points"},        {"Seed std"}};
   std::map<std::string, std::vector<std::string>> refused;
-  double worst_overall = 0, worst_group = 0;
+  Farthest overall, group;
   for (const std::string& condition : results.conditions) {
     for (const std::string& series : results.series) {
       const Run* run = any_run(results, series, condition);
@@ -165,33 +251,42 @@ Against against_paper(const Results& results, const SummaryOptions& options) {
             ours.seeds > 1
                 ? std::sqrt((ours.deviation * ours.deviation + theirs.deviation * theirs.deviation) / 2)
                 : theirs.deviation;
-        double& worst = metric == Metric::kOverall ? worst_overall : worst_group;
-        worst = std::max(worst, std::abs(points));
-        table.rows.push_back({text(condition), text(series_title(series)),
-                              text(std::string(metric_title(metric))),
-                              number(theirs.mean, theirs.deviation, 1),
-                              number(ours.mean, ours.seeds > 1 ? ours.deviation : kMissing, 1),
-                              difference(points, 2), difference(spread > 0 ? points / spread : kMissing, 1)});
+        (metric == Metric::kOverall ? overall : group)
+            .take(points,
+                  metric == Metric::kOverall ? what : fmt::format("{}, {}", metric_name(metric), what));
+        table.rows.push_back(
+            {text(condition), text(series_title(series)), text(std::string(metric_title(metric))),
+             number(theirs.mean, theirs.deviation, 1),
+             number(ours.mean, ours.seeds > 1 ? ours.deviation : kMissing, 1), number(ours.seeds, 0),
+             difference(points, 2), difference(spread > 0 ? points / spread : kMissing, 1)});
       }
     }
   }
   table.notes.push_back(
-      "Seed std: the difference in units of the standard deviation over seeds (root mean square of the "
-      "two).");
+      "Points: ours minus the paper's. Seed std: the same in units of the standard deviation over seeds "
+      "(root "
+      "mean square of the two; the paper's alone if ours is one seed). The paper's are means of three "
+      "seeds.");
   if (options.at == At::kLast)
     table.notes.push_back("Ours at the last epoch, the paper's at the best epoch.");
   Against against;
   against.refusals = refusal_sentences(refused, "the paper");
-  if (!table.rows.empty()) {
+  if (table.rows.empty()) return against;
+  against.statements.push_back(fmt::format(
+      "Against the paper: overall accuracy is within {} points in every cell compared{}, a group's within "
+      "{}{}.",
+      fixed(std::abs(overall.points), 2), overall.words(), fixed(std::abs(group.points), 2), group.words()));
+  if (!results.has_logs())
     against.statements.push_back(
-        fmt::format("Against the paper: overall accuracy is within {} points in every cell compared, a "
-                    "group's within {}.",
-                    fixed(worst_overall, 2), fixed(worst_group, 2)));
-    if (!results.has_logs())
-      against.statements.push_back(
-          "A CSV does not tell its protocol; that it is the paper's is taken on trust.");
-    against.tables.push_back(std::move(table));
-  }
+        "A CSV does not tell its protocol; that it is the paper's is taken on trust.");
+  const Results same = comparable_with_paper(results);
+  if (const std::string missing = missing_of_paper(same); !missing.empty())
+    against.statements.push_back(missing);
+  against.claims = judge_claims(same, paper, options);
+  against.tables.push_back(std::move(table));
+  against.tables.push_back(claims_table(against.claims));
+  Table paired = paired_beside_paper(same, paper, options);
+  if (!paired.rows.empty()) against.tables.push_back(std::move(paired));
   return against;
 }
 

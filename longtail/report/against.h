@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "longtail/report/claims.h"
 #include "longtail/report/results.h"
 #include "longtail/report/summary.h"
 #include "longtail/report/table.h"
@@ -13,9 +14,10 @@
 namespace longtail::report {
 
 struct Against {
-  std::vector<Table> tables;            // "against_paper", "against_field"; empty tables are left out
+  std::vector<Table> tables;            // ids begin with "against_"; empty tables are left out
   std::vector<std::string> refusals;    // a sentence for each thing that was not compared
-  std::vector<std::string> statements;  // how near the cells are, in a sentence or two
+  std::vector<std::string> statements;  // how near the cells are, what is missing
+  std::vector<Claim> claims;            // the paper's, judged
 };
 
 // The paper's 36 results, embedded.
@@ -28,6 +30,11 @@ const std::map<std::string, std::string>& paper_protocol();
 // side does not tell is not held against it.
 std::vector<std::string> protocol_differences(const std::map<std::string, std::string>& ours,
                                               const std::map<std::string, std::string>& theirs);
+
+// The runs that the paper has too, under its names ("progressive", "100"), and which of its 36 are not among
+// them, in a sentence that is empty if none is missing.
+Results comparable_with_paper(const Results& results);
+std::string missing_of_paper(const Results& comparable);
 
 Against against_paper(const Results& results, const SummaryOptions& options);
 Against against_field(const Results& results, const SummaryOptions& options);

@@ -88,7 +88,7 @@ std::string data_json(const Report& report) {
       {"files", json::object()},
       {"has_curves", results.has_logs()},
       {"has_classes", false},
-                 {"has_ratios", results.conditions.size() > 1}};
+      {"has_ratios", results.conditions.size() > 1}};
   const std::vector<Look> look = looks(results);
   std::set<std::string> strategies;
   for (std::size_t s = 0; s < results.series.size(); ++s) {
@@ -247,33 +247,6 @@ std::string fingerprints_html(const Results& results) {
       rows);
 }
 
-std::string facts(const Results& results) {
-  const auto count = [](std::size_t n, const char* one, const char* many) {
-    return fmt::format("{} {}", n, n == 1 ? one : many);
-  };
-  std::vector<std::string> parts = {count(results.runs.size(), "run", "runs"),
-                                    count(results.series.size(), "strategy", "strategies"),
-                                    count(results.conditions.size(), "imbalance ratio", "imbalance ratios"),
-                                    count(results.seeds.size(), "seed", "seeds")};
-  if (results.epochs() > 0) parts.push_back(fmt::format("{} epochs", results.epochs()));
-  return base::join(parts, " · ");
-}
-
-std::string heading(const Results& results) {
-  std::set<std::string> datasets;
-  for (const Run& run : results.runs) {
-    if (run.log) datasets.insert(run.log->dataset);
-  }
-  const std::map<std::string, std::string> known = {
-      {"cifar10", "CIFAR-10-LT"}, {"cifar100", "CIFAR-100-LT"}, {"fashion_mnist", "Fashion-MNIST-LT"}};
-  std::vector<std::string> names;
-  for (const std::string& dataset : datasets) {
-    const auto found = known.find(dataset);
-    names.push_back(found == known.end() ? dataset : found->second);
-  }
-  return "Sampling strategies" + (names.empty() ? "" : " on " + base::join(names, " and "));
-}
-
 // Puts each part in its place, in one walk: what a part contains is never searched again.
 std::string filled(std::string_view html, const std::map<std::string, std::string, std::less<>>& parts) {
   std::string out;
@@ -301,12 +274,12 @@ std::string page(const Report& report) {
   for (const Table& table : report.tables)
     (table.id.starts_with("against") ? against : tables) += to_html(table);
   const auto& warnings = report.results.warnings;
-  const std::string title = heading(report.results);
+  const std::string title = report_title(report.results);
   return filled(
       embedded("page.html"),
       {{"TITLE", html_escape(title)},
        {"HEADING", html_escape(title)},
-       {"FACTS", html_escape(facts(report.results))},
+       {"FACTS", html_escape(report_facts(report.results))},
        {"STYLE", std::string(embedded("page.css"))},
        {"CHART", std::string(embedded("chart.min.js"))},
        {"SCRIPT", std::string(embedded("charts.js")) + std::string(embedded("page.js"))},

@@ -233,13 +233,5 @@ TEST(PaperNumbersTest, TheFindingsSayWhatThePairsSay) {
           "average."));
 }
 
-TEST(PaperNumbersTest, ThePaperAgainstItselfDiffersNowhere) {
-  const Against against = against_paper(paper_results(), {});
-  ASSERT_EQ(against.tables.size(), 1u);
-  EXPECT_EQ(against.tables[0].rows.size(), 44u);  // 12 cells of four metrics less four empty tails
-  for (const auto& row : against.tables[0].rows) EXPECT_EQ(printed(row[5]), "+0.00");
-  EXPECT_TRUE(against.refusals.empty());
-}
-
 }  // namespace
 }  // namespace longtail::report

@@ -33,12 +33,6 @@ void write_tables(const std::vector<Table>& tables, const std::filesystem::path&
   base::write_atomically(folder / "all.tex", latex_document(tables));
 }
 
-// The tables a person wants first.
-bool is_main(const Table& table) {
-  return table.id == "overall" || (table.id.starts_with("groups_") && !table.id.starts_with("groups_std")) ||
-         table.id.starts_with("against");
-}
-
 }  // namespace
 
 Report make_report(const ReportOptions& options) {
@@ -50,6 +44,7 @@ Report make_report(const ReportOptions& options) {
     for (Against& against : std::array{against_paper(report.results, options.summary),
                                        against_field(report.results, options.summary)}) {
       for (Table& table : against.tables) report.tables.push_back(std::move(table));
+      for (Claim& claim : against.claims) report.claims.push_back(std::move(claim));
       for (auto* sentences : {&against.statements, &against.refusals}) {
         report.against.insert(report.against.end(), sentences->begin(), sentences->end());
       }
@@ -62,6 +57,7 @@ std::vector<std::string> write_report(const Report& report, const ReportOptions&
   std::vector<std::string> remarks;
   base::make_folder(options.out);
   write_tables(report.tables, options.out / "tables");
+  base::write_atomically(options.out / "summary.md", to_summary(report));
   base::write_atomically(options.out / "results.csv", results_csv(report.results, options.summary.at));
   if (options.tables_only) return remarks;
   if (report.results.has_logs()) {
@@ -75,37 +71,6 @@ std::vector<std::string> write_report(const Report& report, const ReportOptions&
     remarks.push_back("The figures for print were left out: gnuplot is not installed (Debian: gnuplot-nox).");
   }
   return remarks;
-}
-
-std::string to_terminal(const Report& report) {
-  std::string out;
-  for (const std::string& lead : report.summary.leads) out += lead + "\n";
-  if (!report.summary.leads.empty()) out += "\n";
-  bool hidden = false;
-  const auto& conditions = report.results.conditions;
-  for (auto condition = conditions.rbegin(); condition != conditions.rend(); ++condition) {
-    for (const Finding& finding : report.summary.findings) {
-      if (finding.condition != *condition) continue;
-      if (finding.metric == Metric::kHead || finding.metric == Metric::kMedium) {
-        hidden = true;
-        continue;
-      }
-      out += fmt::format("  {} {}\n", finding.established ? "●" : "○", finding.sentence);
-    }
-  }
-  if (!report.summary.findings.empty()) {
-    out += fmt::format("  (● the pairs agree, ○ not established{})\n\n",
-                       hidden ? "; head and medium are in the tables" : "");
-  }
-  for (const Table& table : report.tables) {
-    if (is_main(table)) out += to_text(table) + "\n";
-  }
-  if (std::any_of(report.tables.begin(), report.tables.end(), is_main)) out += "(* the best mean)\n";
-  for (const std::string& sentence : report.against) out += sentence + "\n";
-  for (const std::string& remark : report.summary.remarks) out += remark + "\n";
-  if (!report.results.warnings.empty()) out += "\n";
-  for (const std::string& warning : report.results.warnings) out += "warning: " + warning + "\n";
-  return out;
 }
 
 std::string results_csv(const Results& results, At at) {

@@ -1,5 +1,6 @@
 // A whole report: reads logs, makes statistics, tables, figures and the page, and says the answer in words.
 //
+//   OUT/summary.md               the answer in words with the main tables
 //   OUT/index.html               the page: one file, works offline
 //   OUT/tables/ID.{md,tex,csv}   and all.tex, all.md
 //   OUT/figures/NAME.{svg,pdf,png}
@@ -32,6 +33,7 @@ struct Report {
   Summary summary;
   std::vector<Table> tables;         // those against the paper and the field at the end
   std::vector<std::string> against;  // sentences: statements and refusals
+  std::vector<Claim> claims;         // of the paper, if it was compared with
 };
 
 Report make_report(const ReportOptions& options);
@@ -39,8 +41,14 @@ Report make_report(const ReportOptions& options);
 // Writes the files; remarks on what could not be made (no gnuplot) are returned.
 std::vector<std::string> write_report(const Report& report, const ReportOptions& options);
 
-// The answer for a terminal: findings, main tables, warnings.
+// The answer for a terminal: findings, main tables, warnings. (words.cc)
 std::string to_terminal(const Report& report);
+// The same as Markdown, with the paired tables too.
+std::string to_summary(const Report& report);
+
+// "Sampling strategies on CIFAR-100-LT", "12 runs · 4 strategies · ...".
+std::string report_title(const Results& results);
+std::string report_facts(const Results& results);
 
 std::string results_csv(const Results& results, At at);
 std::string curves_csv(const Results& results, const SummaryOptions& options);

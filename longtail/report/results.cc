@@ -67,14 +67,14 @@ Run run_of(const fs::path& path) {
 
 // The logs under a folder, in order of their names.
 std::vector<fs::path> logs_in(const fs::path& folder, std::vector<std::string>& warnings) {
-  std::vector<fs::path> found;
+  std::vector<fs::path> found, waiting;
   const bool study = fs::is_directory(folder / "runs");
   for (const auto& entry : fs::directory_iterator(study ? folder / "runs" : folder)) {
     if (study && entry.is_directory()) {
       if (fs::exists(entry.path() / "log.json")) {
         found.push_back(entry.path() / "log.json");
       } else {
-        warnings.push_back(fmt::format("{}: has no log yet; left out.", entry.path().string()));
+        waiting.push_back(entry.path().filename());
       }
     } else if (!study && entry.is_regular_file() && entry.path().extension() == ".json" &&
                entry.path().filename() != "timings.json") {
@@ -84,7 +84,16 @@ std::vector<fs::path> logs_in(const fs::path& folder, std::vector<std::string>& 
     }
   }
   std::sort(found.begin(), found.end());
-  std::sort(warnings.begin(), warnings.end());
+  std::sort(waiting.begin(), waiting.end());
+  if (!waiting.empty()) {
+    std::string names;
+    for (std::size_t i = 0; i < std::min<std::size_t>(waiting.size(), 3); ++i)
+      names += (i ? ", " : "") + waiting[i].string();
+    if (waiting.size() > 3) names += fmt::format(" and {} more", waiting.size() - 3);
+    warnings.push_back(fmt::format("{}: {} of {} runs {} no log yet ({}); left out.", folder.string(),
+                                   waiting.size(), waiting.size() + found.size(),
+                                   waiting.size() == 1 ? "has" : "have", names));
+  }
   return found;
 }
 
@@ -206,6 +215,17 @@ void check_pairs(const Results& results, std::vector<std::string>& warnings) {
       }
     }
   }
+}
+
+void note_unproven(const Results& results, std::vector<std::string>& warnings) {
+  const auto bare = std::count_if(results.runs.begin(), results.runs.end(), [](const Run& run) {
+    return run.log && run.log->fingerprint.subset.empty();
+  });
+  if (bare == 0) return;
+  warnings.push_back(fmt::format(
+      "{} log{} no fingerprint (the paper's published form): that the runs of a seed had the same "
+      "images and the same initial weights is taken on trust.",
+      bare, bare == 1 ? " carries" : "s carry"));
 }
 
 void note_missing(const Results& results, std::vector<std::string>& warnings) {
@@ -376,6 +396,7 @@ Results detail::arrange(std::vector<Run> runs, std::vector<std::string> warnings
   results.seeds.assign(seeds.begin(), seeds.end());
   results.runs = std::move(runs);
   check_pairs(results, warnings);
+  note_unproven(results, warnings);
   note_missing(results, warnings);
   results.warnings = std::move(warnings);
   return results;

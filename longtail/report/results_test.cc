@@ -139,7 +139,7 @@ TEST(ResultsTest, AStudyFolderIsReadThroughItsRuns) {
   folder.add("runs/uniform-1/log", test::make_log({"uniform", 100, 1, 10}));
   const Results results = read(folder.path());
   EXPECT_EQ(results.runs.size(), 1u);
-  EXPECT_THAT(results.warnings, ElementsAre(HasSubstr("uniform-2: has no log yet")));
+  EXPECT_THAT(results.warnings, ElementsAre(HasSubstr("1 of 2 runs has no log yet (uniform-2)")));
 }
 
 TEST(ResultsTest, AWrongLineOfACsvIsNamedAndTheResultsReadBackTheSame) {
@@ -157,35 +157,29 @@ TEST(ResultsTest, AWrongLineOfACsvIsNamedAndTheResultsReadBackTheSame) {
   EXPECT_EQ(again, "rho,strategy,seed,overall,head,medium,tail\n100,uniform,1,40,60,40,\n");
 }
 
-// A log as the paper published them: no schema, zeros for an empty group, its own names for parameters.
-void write_published(const test::Folder& folder, const std::string& strategy, double rho, std::int64_t seed) {
-  nlohmann::json log = train::to_json(test::make_log({strategy, rho, seed, 10}));
-  for (const char* key : {"schema", "dataset", "groups", "group_sizes", "class_names", "selected_on",
-                          "best_epoch", "best", "last", "finished", "fingerprint"}) {
-    log.erase(key);
-  }
-  log["config"] = {
-      {"epochs", 10}, {"lr", 0.1}, {"lr_milestones", {8, 9}}, {"lr_gamma", 0.01}, {"save_dir", strategy}};
-  for (auto& value : log["tail_acc"]) {
-    if (value.is_null()) value = 0.0;
-  }
-  if (log["final_tail_acc"].is_null()) log["final_tail_acc"] = 0.0;
-  base::write_atomically(folder.path() / (strategy + std::to_string(seed) + ".json"), log.dump());
+TEST(ResultsTest, TheManyRunsOfAStudyThatHaveNotStartedAreOneWarning) {
+  const test::Folder folder("not_started");
+  for (int seed = 1; seed <= 9; ++seed)
+    std::filesystem::create_directories(folder.path() / "runs" / ("uniform-" + std::to_string(seed)));
+  folder.add("runs/uniform-5/log", test::make_log({"uniform", 100, 5, 10}));
+  EXPECT_THAT(read(folder.path()).warnings,
+              ElementsAre(HasSubstr(
+                  "8 of 9 runs have no log yet (uniform-1, uniform-2, uniform-3 and 5 more); left out.")));
 }
 
 TEST(ResultsTest, ThePapersOwnLogsAreReadAndTheirEmptyGroupsAreNotZero) {
   const test::Folder folder("published");
   for (std::int64_t seed : {42, 123}) {
-    write_published(folder, "uniform", 10, seed);
-    write_published(folder, "progressive", 10, seed);
+    test::add_published(folder, test::make_log({"uniform", 10, seed, 10}));
+    test::add_published(folder, test::make_log({"progressive", 10, seed, 10}));
   }
   const Results results = read(folder.path());
-  EXPECT_THAT(results.warnings, ElementsAre());
+  EXPECT_THAT(results.warnings, ElementsAre(HasSubstr("4 logs carry no fingerprint")));
   EXPECT_THAT(results.series, ElementsAre("uniform", "progressive"));
   EXPECT_TRUE(results.values("uniform", "10", Metric::kTail, At::kBest).empty());
   EXPECT_TRUE(results.values("uniform", "10", Metric::kTail, At::kLast).empty());
   EXPECT_EQ(results.values("uniform", "10", Metric::kOverall, At::kLast).size(), 2u);
-  EXPECT_EQ(results.runs[0].config.at("milestones"), "8,9");
+  EXPECT_EQ(results.runs[0].config.at("milestones"), "160,180");
 }
 
 TEST(ResultsTest, NothingToReportIsAnError) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -111,6 +112,20 @@ std::string noise_word(double ratio, double balanced) {
 std::string course(const std::string& start, const std::string& end) {
   return start == end ? start : start + " → " + end;
 }
+// The paper's words for its four strategies; ours for the others.
+std::string description(std::string_view strategy) {
+  static const std::map<std::string, std::string, std::less<>> words = {
+      {"uniform", "Unbiased; neglects tail"},
+      {"class_balanced", "Equal class weight; overfits tail"},
+      {"square_root", "Intermediate compromise"},
+      {"progressive", "Adaptive schedule"},
+      {"power", "Compromise by an exponent"},
+      {"effective_number", "Weighs by the effective number of images"},
+      {"repeat_factor", "Repeats rare classes only"},
+      {"deferred", "One strategy, later another"}};
+  const auto found = words.find(strategy.substr(0, strategy.find_first_of(":(")));
+  return found == words.end() ? "" : found->second;
+}
 std::string range(double start, double end) {
   const auto shown = [](double v) { return v >= 10 ? fixed(v, 0) : fixed(v, 2); };
   return course(shown(start), shown(end));
@@ -203,9 +218,9 @@ std::optional<Table> bias_variance_table(const Results& results) {
       .id = "bias_variance",
       .caption = fmt::format("Bias and gradient variance of the strategies at {}, first → last epoch.",
                              condition_title(example->condition))};
-  table.columns = {{"Strategy", true},       {"Bias²", true},          {"Variance, head", true},
-                   {"Variance, tail", true}, {"Bias² (1 = balanced)"}, {"Head (1 = uniform)"},
-                   {"Tail (1 = uniform)"}};
+  table.columns = {{"Strategy", true},       {"Bias²", true},       {"Variance, head", true},
+                   {"Variance, tail", true}, {"Description", true}, {"Bias² (1 = balanced)"},
+                   {"Head (1 = uniform)"},   {"Tail (1 = uniform)"}};
   std::set<std::string> seen;
   for (const std::string& series : results.series) {
     const std::string name = series.substr(0, series.find(" ("));
@@ -218,7 +233,8 @@ std::optional<Table> bias_variance_table(const Results& results) {
           {text(series_title(name)), text(course(bias_word(a.bias), bias_word(b.bias))),
            text(course(noise_word(a.head, balanced.head), noise_word(b.head, balanced.head))),
            text(course(noise_word(a.tail, balanced.tail), noise_word(b.tail, balanced.tail))),
-           text(range(a.bias, b.bias)), text(range(a.head, b.head)), text(range(a.tail, b.tail))});
+           text(description(name)), text(range(a.bias, b.bias)), text(range(a.head, b.head)),
+           text(range(a.tail, b.tail))});
     } catch (const base::Error&) {
       continue;  // a strategy that this program does not know, from somebody else's log
     }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -145,6 +146,39 @@ class Folder {
  private:
   std::filesystem::path path_;
 };
+
+// A log as the paper published them: no schema, no fingerprint, zeros for an empty group, its own names for
+// parameters, `final_*` for the best epoch. The name is the paper's too.
+inline void add_published(const Folder& folder, const train::RunLog& log) {
+  nlohmann::json json = train::to_json(log);
+  for (const char* key : {"schema", "dataset", "groups", "group_sizes", "class_names", "selected_on",
+                          "best_epoch", "best", "last", "finished", "fingerprint"}) {
+    json.erase(key);
+  }
+  json["config"] = {{"epochs", log.epochs()},
+                    {"batch_size", 128},
+                    {"lr", 0.1},
+                    {"momentum", 0.9},
+                    {"weight_decay", 0.0002},
+                    {"warmup_epochs", 5},
+                    {"lr_milestones", {160, 180}},
+                    {"lr_gamma", 0.01},
+                    {"grad_clip", 5.0},
+                    {"num_workers", 2},
+                    {"strategies", {"uniform", "class_balanced", "square_root", "progressive"}},
+                    {"imbalance_ratios", {10, 50, 100}},
+                    {"seeds", {42, 123, 456}},
+                    {"save_dir", "./results"},
+                    {"figure_dir", "./figures"}};
+  for (auto& value : json["tail_acc"]) {
+    if (value.is_null()) value = 0.0;
+  }
+  if (json["final_tail_acc"].is_null()) json["final_tail_acc"] = 0.0;
+  base::write_atomically(
+      folder.path() / ("results_" + log.strategy + "_rho" + std::to_string(static_cast<int>(log.rho)) +
+                       "_seed" + std::to_string(log.seed) + ".json"),
+      json.dump());
+}
 
 // The grid of the paper: four strategies, the given ratios and seeds.
 inline void write_grid(const Folder& folder, const std::vector<double>& ratios,

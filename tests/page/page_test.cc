@@ -249,6 +249,23 @@ TEST_F(PageTest, NothingOverflowsOnAPhoneOrOnAWideScreen) {
   EXPECT_THAT(complaints(), testing::IsEmpty());
 }
 
+TEST_F(PageTest, TheAxisOfTheDifferencesAlwaysShowsZero) {
+  for (const char* metric : {"overall", "head", "medium", "tail"}) {
+    for (const char* off :
+         {"none", "class_balanced", "progressive"}) {  // what is left may lie all on one side
+      load("csv.html", 1440);
+      browser_->run(std::string("longtail.state.paired = '") + metric + "'; longtail.state.series.delete('" +
+                    off + "'); longtail.state.series.delete('square_root'); longtail.update();");
+      const json reach = browser_->run(
+          "const x = longtail.charts.paired.scales.x; return [x.min, x.max, ...longtail.charts."
+          "paired.data.datasets.flatMap(d => d.data.map(p => p.x))]");
+      EXPECT_LE(reach[0].get<double>(), 0) << metric << " without " << off;
+      EXPECT_GE(reach[1].get<double>(), 0) << metric << " without " << off;
+      EXPECT_GT(reach.size(), 2u);
+    }
+  }
+}
+
 TEST_F(PageTest, ACsvShowsWhatItHasAndHidesTheRest) {
   load("csv.html", 1440);
   EXPECT_THAT(complaints(), testing::IsEmpty());

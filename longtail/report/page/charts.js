@@ -142,7 +142,7 @@ const builders = {
   curves: () => base('line', {x: axis('Epoch', {type: 'linear', ticks: {precision: 0}}), y: axis('')},
     {interaction: {mode: 'index', intersect: false},
      callbacks: {title: items => items.length ? 'Epoch ' + items[0].raw.x : '', label: i => i.dataset.band ? [] : i.dataset.label + '\t' + withSpread(i.raw.y, i.raw.s)}}),
-  paired: () => base('scatter', {x: axis('Difference (percentage points)'), y: axis('', {ticks: {autoSkip: false}, grid: {display: false}})},
+  paired: () => base('scatter', {x: axis('Difference (percentage points)', {beginAtZero: true}), y: axis('', {ticks: {autoSkip: false}, grid: {display: false}})},
     {callbacks: {title: items => items[0].raw.row, label: i => i.raw.what + '\t' + signed(i.raw.x)}}),
   schedule: () => base('line', {x: axis('Epoch', {type: 'linear', ticks: {precision: 0}}), y: axis('Learning rate', {type: 'logarithmic'}),
     lambda: axis('λ', {position: 'right', min: 0, max: 1, grid: {drawOnChartArea: false}})},

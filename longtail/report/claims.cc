@@ -1,0 +1,286 @@
+#include "longtail/report/claims.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "longtail/base/text.h"
+
+namespace longtail::report {
+namespace {
+
+constexpr int kPaperSeeds = 3;
+const std::vector<std::string> kStrategies = {"uniform", "class_balanced", "square_root", "progressive"};
+
+// A side of the comparison: its results and how to read them.
+struct Side {
+  const Results& results;
+  SummaryOptions options;
+
+  Average at(const std::string& series, const std::string& rho, Metric metric) const {
+    return average(results, series, rho, metric, options);
+  }
+};
+using Judge = std::function<Evidence(const Side&)>;
+
+Evidence missing(const std::string& what) { return {.words = what}; }
+Evidence judged(bool holds, int seeds, std::string words) {
+  return {holds ? Verdict::kHolds : Verdict::kFails, seeds < kPaperSeeds, std::move(words)};
+}
+
+struct Pairs {
+  int count = 0, above = 0, below = 0;
+  double mean = 0;
+  std::string words() const {
+    return fmt::format("{} points, {} of {} seed{} {}", fixed(mean, 2, true), std::max(above, below), count,
+                       count == 1 ? "" : "s", above >= below ? "above" : "below");
+  }
+};
+
+Pairs pairs_of(const Side& side, const std::string& series, const std::string& rho, Metric metric) {
+  Pairs pairs;
+  std::vector<double> differences;
+  for (std::int64_t seed : side.results.seeds) {
+    const Run* a = side.results.find(series, rho, seed);
+    const Run* b = side.results.find("uniform", rho, seed);
+    if (!a || !b) continue;
+    const double d = accuracy(*a, metric, side.options.at) - accuracy(*b, metric, side.options.at);
+    if (d != d) continue;
+    differences.push_back(d);
+    pairs.above += d > 0;
+    pairs.below += d < 0;
+  }
+  pairs.count = static_cast<int>(differences.size());
+  pairs.mean = mean(differences);
+  return pairs;
+}
+
+// One seed that says otherwise settles it, however few there are.
+Judge above_for_every_seed(std::string series, std::string rho, Metric metric) {
+  return [=](const Side& side) {
+    const Pairs pairs = pairs_of(side, series, rho, metric);
+    if (pairs.count == 0) return missing("no pair");
+    const bool all = pairs.above == pairs.count;
+    return judged(all, all ? pairs.count : kPaperSeeds, pairs.words());
+  };
+}
+
+Judge seeds_disagree(std::string series, std::string rho, Metric metric) {
+  return [=](const Side& side) {
+    const Pairs pairs = pairs_of(side, series, rho, metric);
+    if (pairs.count == 0) return missing("no pair");
+    const bool agree = std::max(pairs.above, pairs.below) == pairs.count;
+    if (agree && pairs.count < kPaperSeeds) return missing(pairs.words());
+    return judged(!agree, kPaperSeeds, pairs.words());
+  };
+}
+
+// The means of the four strategies, the fewest seeds among them, and which are absent, in words.
+struct Four {
+  std::vector<double> means;
+  int seeds = 1 << 30;
+  std::string absent;
+};
+Four four_of(const Side& side, const std::string& rho, Metric metric) {
+  Four four;
+  std::vector<std::string> absent;
+  for (const std::string& series : kStrategies) {
+    const Average one = side.at(series, rho, metric);
+    if (one.seeds == 0) absent.push_back(series_title(series));
+    four.means.push_back(one.mean);
+    four.seeds = std::min(four.seeds, one.seeds);
+  }
+  if (absent.size() == kStrategies.size()) {
+    four.absent = "no run";
+  } else if (!absent.empty()) {
+    four.absent = "no run of " + base::join(absent, ", ");
+  }
+  return four;
+}
+
+// The extreme of the four strategies, highest or lowest.
+Judge extreme_mean(std::string series, std::string rho, Metric metric, bool highest) {
+  return [=](const Side& side) {
+    const Four four = four_of(side, rho, metric);
+    if (!four.absent.empty()) return missing(four.absent);
+    const auto own = static_cast<std::size_t>(std::find(kStrategies.begin(), kStrategies.end(), series) -
+                                              kStrategies.begin());
+    std::size_t next = own == 0 ? 1 : 0;
+    for (std::size_t s = 0; s < kStrategies.size(); ++s) {
+      if (s != own && (highest ? four.means[s] > four.means[next] : four.means[s] < four.means[next]))
+        next = s;
+    }
+    const bool holds = highest ? four.means[own] > four.means[next] : four.means[own] < four.means[next];
+    return judged(holds, four.seeds,
+                  fmt::format("{}; {} {}", fixed(four.means[own], 1), series_title(kStrategies[next]),
+                              fixed(four.means[next], 1)));
+  };
+}
+
+// Class-balanced against uniform by group: below in all of them, or in all but the tail.
+Judge balanced_loses(std::string rho, bool on_the_tail_too) {
+  return [=](const Side& side) {
+    std::vector<std::string> words;
+    int seeds = 1 << 30;
+    bool holds = true;
+    for (Metric metric : {Metric::kHead, Metric::kMedium, Metric::kTail}) {
+      const Average a = side.at("class_balanced", rho, metric), b = side.at("uniform", rho, metric);
+      if (a.seeds == 0 || b.seeds == 0) return missing("no pair");
+      seeds = std::min({seeds, a.seeds, b.seeds});
+      const bool below = a.mean < b.mean;
+      holds = holds && below == (metric != Metric::kTail || on_the_tail_too);
+      words.push_back(fmt::format("{} {}", metric_name(metric), fixed(a.mean - b.mean, 1, true)));
+    }
+    return judged(holds, seeds, base::join(words, ", "));
+  };
+}
+
+Judge square_root_between(std::string rho) {
+  return [=](const Side& side) {
+    const Four four = four_of(side, rho, Metric::kOverall);
+    if (!four.absent.empty()) return missing(four.absent);
+    return judged(four.means[1] < four.means[2] && four.means[2] < four.means[0], four.seeds,
+                  fmt::format("{}; balanced {}, uniform {}", fixed(four.means[2], 1), fixed(four.means[1], 1),
+                              fixed(four.means[0], 1)));
+  };
+}
+
+Evidence range_grows(const Side& side) {
+  std::vector<double> ranges;
+  int seeds = 1 << 30;
+  for (const char* rho : {"10", "100"}) {
+    const Four four = four_of(side, rho, Metric::kOverall);
+    if (!four.absent.empty()) return missing(fmt::format("{} at ρ = {}", four.absent, rho));
+    const auto [low, high] = std::minmax_element(four.means.begin(), four.means.end());
+    ranges.push_back(*high - *low);
+    seeds = std::min(seeds, four.seeds);
+  }
+  return judged(ranges[0] < ranges[1], seeds,
+                fmt::format("{} points at ρ = 10, {} at ρ = 100", fixed(ranges[0], 2), fixed(ranges[1], 2)));
+}
+
+struct Statement {
+  std::string finding, sentence;
+  Judge judge;
+  std::string last_epoch{};  // the paper's words of a claim about the last epoch, which its CSV does not have
+};
+
+std::vector<Statement> statements() {
+  const std::string first = "1. Progressive helps the tail, not the overall accuracy";
+  const std::string second = "2. Class-balanced does harm under severe imbalance";
+  const std::string third = "3. The choice matters more, the more severe the imbalance";
+  std::vector<Statement> all;
+  for (const char* rho : {"100", "50"}) {
+    const auto at = [&](const char* words) { return fmt::format("{}, ρ = {}", words, rho); };
+    all.push_back({first, at("Tail: progressive is above uniform for every seed"),
+                   above_for_every_seed("progressive", rho, Metric::kTail)});
+    all.push_back({first, at("Tail: and so it is at the last epoch"),
+                   above_for_every_seed("progressive", rho, Metric::kTail),
+                   std::string(rho) == "100" ? "+2.49 points, 3 of 3 seeds above"
+                                             : "+1.96 points, 3 of 3 seeds above"});
+    all.push_back({first, at("Tail: progressive has the highest mean of the four"),
+                   extreme_mean("progressive", rho, Metric::kTail, true)});
+    all.push_back({first, at("Overall: the seeds disagree whether progressive is above uniform"),
+                   seeds_disagree("progressive", rho, Metric::kOverall)});
+  }
+  all.push_back({first, "Overall: progressive is above uniform for every seed, ρ = 10",
+                 above_for_every_seed("progressive", "10", Metric::kOverall)});
+  all.push_back({second, "Class-balanced is below uniform on head, medium and tail, ρ = 100",
+                 balanced_loses("100", true)});
+  all.push_back({second, "Class-balanced is below uniform on head and medium, not on the tail, ρ = 50",
+                 balanced_loses("50", false)});
+  for (const char* rho : {"100", "50", "10"}) {
+    all.push_back({second,
+                   fmt::format("Overall: class-balanced has the lowest mean of the four, ρ = {}", rho),
+                   extreme_mean("class_balanced", rho, Metric::kOverall, false)});
+  }
+  for (const char* rho : {"100", "50"}) {
+    all.push_back({second,
+                   fmt::format("Overall: square-root lies between class-balanced and uniform, ρ = {}", rho),
+                   square_root_between(rho)});
+  }
+  all.push_back(
+      {third, "Overall: the four strategies lie further apart at ρ = 100 than at ρ = 10", range_grows});
+  return all;
+}
+
+}  // namespace
+
+std::string verdict_words(const Evidence& evidence) {
+  if (evidence.verdict == Verdict::kOpen) return "cannot be told";
+  return fmt::format("{}{}", evidence.verdict == Verdict::kHolds ? "holds" : "does not hold",
+                     evidence.partial ? " so far" : "");
+}
+
+std::vector<Claim> judge_claims(const Results& ours, const Results& paper, const SummaryOptions& options) {
+  SummaryOptions best = options, last = options;
+  best.at = At::kBest;
+  last.at = At::kLast;
+  std::vector<Claim> claims;
+  for (const Statement& one : statements()) {
+    const bool at_the_end = !one.last_epoch.empty();
+    claims.push_back({one.finding, one.sentence, at_the_end ? one.last_epoch : one.judge({paper, best}).words,
+                      one.judge({ours, at_the_end ? last : options})});
+  }
+  return claims;
+}
+
+Table claims_table(const std::vector<Claim>& claims) {
+  Table table{.id = "against_findings", .caption = "The paper's findings, by our numbers."};
+  table.columns = {
+      {"Finding", true, true}, {"Claim", true}, {"Paper", true}, {"Ours", true}, {"Verdict", true}};
+  for (const Claim& claim : claims) {
+    Cell verdict = text(verdict_words(claim.ours));
+    verdict.bold = claim.ours.verdict == Verdict::kFails;
+    table.rows.push_back({text(claim.finding), text(claim.sentence), text(claim.paper),
+                          text(claim.ours.words), std::move(verdict)});
+  }
+  table.notes.push_back(
+      "So far: from fewer than three seeds. Cannot be told: the runs that would tell are not there, or are "
+      "too "
+      "few.");
+  return table;
+}
+
+Table paired_beside_paper(const Results& ours, const Results& paper, const SummaryOptions& options) {
+  Table table{.id = "against_paired",
+              .caption =
+                  "Paired differences per seed, Progressive minus Uniform (percentage points), the paper's "
+                  "and ours."};
+  std::set<std::int64_t> seeds(paper.seeds.begin(), paper.seeds.end());
+  for (std::int64_t seed : ours.seeds) {
+    if (seeds.size() < 10) seeds.insert(seed);
+  }
+  table.columns = {{"Metric", true, true}, {"ρ", true, true}, {"", true}};
+  for (std::int64_t seed : seeds) table.columns.push_back({fmt::format("Seed {}", seed)});
+  table.columns.push_back({"Mean"});
+  table.columns.push_back({"Sign agreement"});
+  SummaryOptions best = options;
+  best.at = At::kBest;
+  for (Metric metric : {Metric::kOverall, Metric::kTail}) {
+    for (const std::string& rho : paper.conditions) {
+      if (pairs_of({ours, options}, "progressive", rho, metric).count == 0) continue;
+      for (const auto& [who, side] :
+           {std::pair("Paper", Side{paper, best}), std::pair("Ours", Side{ours, options})}) {
+        std::vector<Cell> row = {text(std::string(metric_title(metric))), text(rho), text(who)};
+        for (std::int64_t seed : seeds) {
+          const Run* a = side.results.find("progressive", rho, seed);
+          const Run* b = side.results.find("uniform", rho, seed);
+          row.push_back(difference(
+              a && b ? accuracy(*a, metric, side.options.at) - accuracy(*b, metric, side.options.at)
+                     : kMissing,
+              2));
+        }
+        const Pairs pairs = pairs_of(side, "progressive", rho, metric);
+        row.push_back(difference(pairs.mean, 2));
+        row.push_back(text(fmt::format("{}/{}", std::max(pairs.above, pairs.below), pairs.count)));
+        table.rows.push_back(std::move(row));
+      }
+    }
+  }
+  return table;
+}
+
+}  // namespace longtail::report

@@ -1,0 +1,147 @@
+// The report in words: for a terminal and as Markdown.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "longtail/base/text.h"
+#include "longtail/report/report.h"
+
+namespace longtail::report {
+namespace {
+
+bool is_against(const Table& table) { return table.id.starts_with("against"); }
+// The tables a person wants first.
+bool is_main(const Table& table) {
+  return table.id == "overall" || (table.id.starts_with("groups_") && !table.id.starts_with("groups_std"));
+}
+
+const char* mark(bool established) { return established ? "●" : "○"; }
+
+// "Of the paper's 17 claims 12 hold, 1 does not hold, 4 cannot be told."
+std::string count_of(const std::vector<Claim>& claims) {
+  std::map<Verdict, int> counts;
+  for (const Claim& claim : claims) ++counts[claim.ours.verdict];
+  const auto plural = [&](Verdict v, const char* one, const char* many) {
+    return fmt::format("{} {}", counts[v], counts[v] == 1 ? one : many);
+  };
+  return fmt::format("Of the paper's {} claims {}, {}, {}.", claims.size(),
+                     plural(Verdict::kHolds, "holds", "hold"), plural(Verdict::kFails, "does not", "do not"),
+                     plural(Verdict::kOpen, "cannot be told", "cannot be told"));
+}
+
+std::string claims_text(const std::vector<Claim>& claims) {
+  std::string out = count_of(claims) + "\n", finding;
+  for (const Claim& claim : claims) {
+    if (claim.ours.verdict == Verdict::kOpen) continue;
+    if (claim.finding != finding) out += "  " + claim.finding + "\n";
+    finding = claim.finding;
+    out += fmt::format("    {} {}: {}.\n        Paper: {}. Ours: {}.\n",
+                       claim.ours.verdict == Verdict::kHolds ? "●" : "×", claim.sentence,
+                       verdict_words(claim.ours), claim.paper, claim.ours.words);
+  }
+  if (std::any_of(claims.begin(), claims.end(),
+                  [](const Claim& claim) { return claim.ours.verdict == Verdict::kOpen; })) {
+    out += "  (Those that cannot be told need runs that are not here; summary.md lists them.)\n";
+  }
+  return out;
+}
+
+// The findings of a condition: overall and tail first, or all of them.
+std::vector<const Finding*> findings_of(const Summary& summary, const std::string& condition, bool all) {
+  std::vector<const Finding*> found;
+  for (const Finding& finding : summary.findings) {
+    const bool main = finding.metric == Metric::kOverall || finding.metric == Metric::kTail;
+    if (finding.condition == condition && (all || main)) found.push_back(&finding);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string report_facts(const Results& results) {
+  const auto count = [](std::size_t n, const char* one, const char* many) {
+    return fmt::format("{} {}", n, n == 1 ? one : many);
+  };
+  std::vector<std::string> parts = {count(results.runs.size(), "run", "runs"),
+                                    count(results.series.size(), "strategy", "strategies"),
+                                    count(results.conditions.size(), "imbalance ratio", "imbalance ratios"),
+                                    count(results.seeds.size(), "seed", "seeds")};
+  if (results.epochs() > 0) parts.push_back(fmt::format("{} epochs", results.epochs()));
+  return base::join(parts, " · ");
+}
+
+std::string report_title(const Results& results) {
+  std::set<std::string> datasets;
+  for (const Run& run : results.runs) {
+    if (run.log) datasets.insert(run.log->dataset);
+  }
+  const std::map<std::string, std::string> known = {
+      {"cifar10", "CIFAR-10-LT"}, {"cifar100", "CIFAR-100-LT"}, {"fashion_mnist", "Fashion-MNIST-LT"}};
+  std::vector<std::string> names;
+  for (const std::string& dataset : datasets) {
+    const auto found = known.find(dataset);
+    names.push_back(found == known.end() ? dataset : found->second);
+  }
+  return "Sampling strategies" + (names.empty() ? "" : " on " + base::join(names, " and "));
+}
+
+std::string to_terminal(const Report& report) {
+  const Summary& summary = report.summary;
+  std::string out = report_title(report.results) + ": " + report_facts(report.results) + "\n\n";
+  for (const std::string& lead : summary.leads) out += lead + "\n";
+  if (!summary.leads.empty()) out += "\n";
+  const auto& conditions = report.results.conditions;
+  for (auto condition = conditions.rbegin(); condition != conditions.rend(); ++condition) {
+    for (const Finding* finding : findings_of(summary, *condition, false)) {
+      out += fmt::format("  {} {}\n", mark(finding->established), finding->sentence);
+    }
+  }
+  if (!summary.findings.empty())
+    out += "  (● established, ○ not established; head and medium are in the tables)\n\n";
+  for (const Table& table : report.tables) {
+    if (is_main(table)) out += to_text(table) + "\n";
+  }
+  if (summary.leads.size() > 0) out += "(* the best mean)\n";
+  for (const std::string& remark : summary.remarks) out += remark + "\n";
+  if (!report.against.empty()) out += "\nBeside the published results\n\n";
+  for (const std::string& sentence : report.against) out += sentence + "\n";
+  for (const Table& table : report.tables) {
+    if (is_against(table) && table.id != "against_findings") out += "\n" + to_text(table);
+  }
+  if (!report.claims.empty()) out += "\n" + claims_text(report.claims);
+  if (!report.results.warnings.empty()) out += "\n";
+  for (const std::string& warning : report.results.warnings) out += "warning: " + warning + "\n";
+  return out;
+}
+
+std::string to_summary(const Report& report) {
+  const Summary& summary = report.summary;
+  std::string out = "# " + report_title(report.results) + "\n\n" + report_facts(report.results) + "\n\n";
+  for (const std::string& lead : summary.leads) out += lead + "\n\n";
+  const auto& conditions = report.results.conditions;
+  if (!summary.findings.empty()) out += "## Findings\n\n● established, ○ not established.\n\n";
+  for (auto condition = conditions.rbegin(); condition != conditions.rend(); ++condition) {
+    for (const Finding* finding : findings_of(summary, *condition, true))
+      out += fmt::format("- {} {}\n", mark(finding->established), finding->sentence);
+    if (!summary.findings.empty()) out += "\n";
+  }
+  for (const std::string& remark : summary.remarks) out += remark + "\n\n";
+  out += "## Tables\n\n";
+  for (const Table& table : report.tables) {
+    if (is_main(table) || table.id.starts_with("paired_") || table.id == "best_final")
+      out += to_markdown(table) + "\n";
+  }
+  if (!report.against.empty()) out += "## Beside the published results\n\n";
+  for (const std::string& sentence : report.against) out += sentence + "\n\n";
+  if (!report.claims.empty()) out += count_of(report.claims) + "\n\n";
+  for (const Table& table : report.tables) {
+    if (is_against(table)) out += to_markdown(table) + "\n";
+  }
+  if (!report.results.warnings.empty()) out += "## Warnings\n\n";
+  for (const std::string& warning : report.results.warnings) out += "- " + warning + "\n";
+  return out;
+}
+
+}  // namespace longtail::report
