@@ -95,6 +95,15 @@ std::vector<std::string> refusal_sentences(const std::map<std::string, std::vect
   return sentences;
 }
 
+std::string count_of(const std::vector<Claim>& claims) {
+  std::map<Verdict, int> counts;
+  for (const Claim& claim : claims) ++counts[claim.ours.verdict];
+  return fmt::format("Of the paper's {} claims {} {}, {} {} not, {} cannot be told.", claims.size(),
+                     counts[Verdict::kHolds], counts[Verdict::kHolds] == 1 ? "holds" : "hold",
+                     counts[Verdict::kFails], counts[Verdict::kFails] == 1 ? "does" : "do",
+                     counts[Verdict::kOpen]);
+}
+
 // The cell that is farthest from the paper's.
 struct Farthest {
   double points = 0;
@@ -283,6 +292,7 @@ Against against_paper(const Results& results, const SummaryOptions& options) {
   if (const std::string missing = missing_of_paper(same); !missing.empty())
     against.statements.push_back(missing);
   against.claims = judge_claims(same, paper, options);
+  against.statements.push_back(count_of(against.claims));
   against.tables.push_back(std::move(table));
   against.tables.push_back(claims_table(against.claims));
   Table paired = paired_beside_paper(same, paper, options);

@@ -162,7 +162,7 @@ Evidence range_grows(const Side& side) {
 }
 
 struct Statement {
-  std::string finding, sentence;
+  std::string finding, sentence, rho;
   Judge judge;
   std::string last_epoch{};  // the paper's words of a claim about the last epoch, which its CSV does not have
 };
@@ -173,36 +173,38 @@ std::vector<Statement> statements() {
   const std::string third = "3. The choice matters more, the more severe the imbalance";
   std::vector<Statement> all;
   for (const char* rho : {"100", "50"}) {
-    const auto at = [&](const char* words) { return fmt::format("{}, ρ = {}", words, rho); };
-    all.push_back({first, at("Tail: progressive is above uniform for every seed"),
+    all.push_back({first, "Tail: progressive is above uniform for every seed", rho,
                    above_for_every_seed("progressive", rho, Metric::kTail)});
-    all.push_back({first, at("Tail: and so it is at the last epoch"),
+  }
+  for (const auto& [rho, words] : {std::pair("100", "+2.49"), std::pair("50", "+1.96")}) {
+    all.push_back({first, "Tail, last epoch: progressive is above uniform for every seed", rho,
                    above_for_every_seed("progressive", rho, Metric::kTail),
-                   std::string(rho) == "100" ? "+2.49 points, 3 of 3 seeds above"
-                                             : "+1.96 points, 3 of 3 seeds above"});
-    all.push_back({first, at("Tail: progressive has the highest mean of the four"),
+                   std::string(words) + " points, 3 of 3 seeds above"});
+  }
+  for (const char* rho : {"100", "50"}) {
+    all.push_back({first, "Tail: progressive has the highest mean of the four", rho,
                    extreme_mean("progressive", rho, Metric::kTail, true)});
-    all.push_back({first, at("Overall: the seeds disagree whether progressive is above uniform"),
+  }
+  for (const char* rho : {"100", "50"}) {
+    all.push_back({first, "Overall: the seeds disagree whether progressive is above uniform", rho,
                    seeds_disagree("progressive", rho, Metric::kOverall)});
   }
-  all.push_back({first, "Overall: progressive is above uniform for every seed, ρ = 10",
+  all.push_back({first, "Overall: progressive is above uniform for every seed", "10",
                  above_for_every_seed("progressive", "10", Metric::kOverall)});
-  all.push_back({second, "Class-balanced is below uniform on head, medium and tail, ρ = 100",
+  all.push_back({second, "Class-balanced is below uniform on head, medium and tail", "100",
                  balanced_loses("100", true)});
-  all.push_back({second, "Class-balanced is below uniform on head and medium, not on the tail, ρ = 50",
+  all.push_back({second, "Class-balanced is below uniform on head and medium, not on the tail", "50",
                  balanced_loses("50", false)});
   for (const char* rho : {"100", "50", "10"}) {
-    all.push_back({second,
-                   fmt::format("Overall: class-balanced has the lowest mean of the four, ρ = {}", rho),
+    all.push_back({second, "Overall: class-balanced has the lowest mean of the four", rho,
                    extreme_mean("class_balanced", rho, Metric::kOverall, false)});
   }
   for (const char* rho : {"100", "50"}) {
-    all.push_back({second,
-                   fmt::format("Overall: square-root lies between class-balanced and uniform, ρ = {}", rho),
+    all.push_back({second, "Overall: square-root lies between class-balanced and uniform", rho,
                    square_root_between(rho)});
   }
-  all.push_back(
-      {third, "Overall: the four strategies lie further apart at ρ = 100 than at ρ = 10", range_grows});
+  all.push_back({third, "Overall: the four strategies lie further apart at ρ = 100 than at ρ = 10", "10, 100",
+                 range_grows});
   return all;
 }
 
@@ -221,7 +223,8 @@ std::vector<Claim> judge_claims(const Results& ours, const Results& paper, const
   std::vector<Claim> claims;
   for (const Statement& one : statements()) {
     const bool at_the_end = !one.last_epoch.empty();
-    claims.push_back({one.finding, one.sentence, at_the_end ? one.last_epoch : one.judge({paper, best}).words,
+    claims.push_back({one.finding, one.sentence, one.rho,
+                      at_the_end ? one.last_epoch : one.judge({paper, best}).words,
                       one.judge({ours, at_the_end ? last : options})});
   }
   return claims;
@@ -229,14 +232,17 @@ std::vector<Claim> judge_claims(const Results& ours, const Results& paper, const
 
 Table claims_table(const std::vector<Claim>& claims) {
   Table table{.id = "against_findings", .caption = "The paper's findings, by our numbers."};
-  table.columns = {
-      {"Finding", true, true}, {"Claim", true}, {"Paper", true}, {"Ours", true}, {"Verdict", true}};
+  table.columns = {{"", true, true},  {"Claim", true, true}, {"ρ", true},
+                   {"Verdict", true}, {"Paper", true},       {"Ours", true}};
+  std::vector<std::string> findings;
   for (const Claim& claim : claims) {
+    if (findings.empty() || findings.back() != claim.finding) findings.push_back(claim.finding);
     Cell verdict = text(verdict_words(claim.ours));
     verdict.bold = claim.ours.verdict == Verdict::kFails;
-    table.rows.push_back({text(claim.finding), text(claim.sentence), text(claim.paper),
-                          text(claim.ours.words), std::move(verdict)});
+    table.rows.push_back({text(claim.finding.substr(0, 1)), text(claim.sentence), text(claim.rho),
+                          std::move(verdict), text(claim.paper), text(claim.ours.words)});
   }
+  table.notes.push_back("The findings: " + base::join(findings, ". ") + ".");
   table.notes.push_back(
       "So far: from fewer than three seeds. Cannot be told: the runs that would tell are not there, or are "
       "too "

@@ -22,6 +22,7 @@ struct Evidence {
 struct Claim {
   std::string finding{};  // which of the paper's findings it belongs to
   std::string sentence{};
+  std::string rho{};    // the ratio it is about: "100", "10, 100"
   std::string paper{};  // the paper's numbers, as Evidence::words
   Evidence ours{};
 };

@@ -287,6 +287,7 @@ std::string page(const Report& report) {
        {"FINDINGS", findings_html(report)},
        {"TABLES", tables},
        {"AGAINST", list_section("against", "Beside the published results", report.against, against)},
+       {"AGAINSTLINK", report.against.empty() ? "" : "<a href=\"#against\">Beside the paper</a>"},
        {"PROTOCOL", fingerprints_html(report.results)},
        {"WARNINGLINK",
         warnings.empty() ? "" : fmt::format("<a href=\"#warnings\">Warnings ({})</a>", warnings.size())},

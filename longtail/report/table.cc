@@ -283,7 +283,13 @@ std::string to_html(const Table& table) {
       const Cell& cell = table.rows[r][c];
       std::string words = repeats(table, r, c) ? "" : html_escape(printed(cell));
       if (cell.bold && !words.empty()) words = "<b>" + words + "</b>";
-      out += fmt::format("<td{}>{}</td>", table.columns[c].left ? " class=\"left\"" : "", words);
+      // A sentence may break over lines, a number never.
+      const bool sentence = table.columns[c].left && display_width(cell.text) > 32;
+      out += fmt::format("<td{}>{}</td>",
+                         sentence                ? " class=\"left sentence\""
+                         : table.columns[c].left ? " class=\"left\""
+                                                 : "",
+                         words);
     }
     out += "</tr>";
   }

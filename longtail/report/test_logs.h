@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -178,6 +179,19 @@ inline void add_published(const Folder& folder, const train::RunLog& log) {
       folder.path() / ("results_" + log.strategy + "_rho" + std::to_string(static_cast<int>(log.rho)) +
                        "_seed" + std::to_string(log.seed) + ".json"),
       json.dump());
+}
+
+inline constexpr const char* kNoLatex =
+    "pdflatex is not installed, so the LaTeX tables were written but not compiled; scripts/setup --tests "
+    "installs it";
+inline bool has_latex() { return std::system("command -v pdflatex >/dev/null") == 0; }
+// Compiles all.tex of a folder of tables; empty if it went well and nothing is wider than the page.
+inline std::string latex_complaint(const std::filesystem::path& tables) {
+  const std::string command = "cd '" + tables.string() +
+                              "' && pdflatex -interaction=nonstopmode -halt-on-error all.tex >log.txt 2>&1";
+  const bool compiled = std::system(command.c_str()) == 0;
+  const std::string log = base::read_text(tables / "log.txt");
+  return compiled && log.find("Overfull") == std::string::npos ? "" : log;
 }
 
 // The grid of the paper: four strategies, the given ratios and seeds.

@@ -19,33 +19,22 @@ bool is_main(const Table& table) {
 
 const char* mark(bool established) { return established ? "●" : "○"; }
 
-// "Of the paper's 17 claims 12 hold, 1 does not hold, 4 cannot be told."
-std::string count_of(const std::vector<Claim>& claims) {
-  std::map<Verdict, int> counts;
-  for (const Claim& claim : claims) ++counts[claim.ours.verdict];
-  const auto plural = [&](Verdict v, const char* one, const char* many) {
-    return fmt::format("{} {}", counts[v], counts[v] == 1 ? one : many);
-  };
-  return fmt::format("Of the paper's {} claims {}, {}, {}.", claims.size(),
-                     plural(Verdict::kHolds, "holds", "hold"), plural(Verdict::kFails, "does not", "do not"),
-                     plural(Verdict::kOpen, "cannot be told", "cannot be told"));
-}
-
 std::string claims_text(const std::vector<Claim>& claims) {
-  std::string out = count_of(claims) + "\n", finding;
+  std::string out = "The paper's findings, by our numbers (● holds, × does not)\n", finding, sentence;
+  bool open = false;
   for (const Claim& claim : claims) {
+    open = open || claim.ours.verdict == Verdict::kOpen;
     if (claim.ours.verdict == Verdict::kOpen) continue;
     if (claim.finding != finding) out += "  " + claim.finding + "\n";
+    if (claim.sentence != sentence) out += "     " + claim.sentence + "\n";
     finding = claim.finding;
-    out += fmt::format("    {} {}: {}.\n        Paper: {}. Ours: {}.\n",
-                       claim.ours.verdict == Verdict::kHolds ? "●" : "×", claim.sentence,
+    sentence = claim.sentence;
+    out += fmt::format("       {} ρ = {}: {}. Paper: {}. Ours: {}.\n",
+                       claim.ours.verdict == Verdict::kHolds ? "●" : "×", claim.rho,
                        verdict_words(claim.ours), claim.paper, claim.ours.words);
   }
-  if (std::any_of(claims.begin(), claims.end(),
-                  [](const Claim& claim) { return claim.ours.verdict == Verdict::kOpen; })) {
-    out += "  (Those that cannot be told need runs that are not here; summary.md lists them.)\n";
-  }
-  return out;
+  return out +
+         (open ? "  (Those that cannot be told need runs that are not here; summary.md lists them.)\n" : "");
 }
 
 // The findings of a condition: overall and tail first, or all of them.
@@ -135,7 +124,6 @@ std::string to_summary(const Report& report) {
   }
   if (!report.against.empty()) out += "## Beside the published results\n\n";
   for (const std::string& sentence : report.against) out += sentence + "\n\n";
-  if (!report.claims.empty()) out += count_of(report.claims) + "\n\n";
   for (const Table& table : report.tables) {
     if (is_against(table)) out += to_markdown(table) + "\n";
   }
