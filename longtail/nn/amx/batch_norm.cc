@@ -57,6 +57,10 @@ template <int kForm>
   return a;
 }
 
+// Lines of the image are fetched this many elements before they are written: stores wait in order, and each
+// would wait for its line.
+constexpr long kWriteAhead = 512;
+
 template <int kGroups, int kForm, bool kImage>
 void fill(const GridSource& s, int first_run, int last_run) {
   constexpr long kPixel = kGroups * 16;
@@ -80,7 +84,10 @@ void fill(const GridSource& s, int first_run, int last_run) {
           v = (__m256i)_mm512_cvtneps_pbh(value<kForm>(s, from + 16 * g, p[g], q[g], r[g], t[g]));
         }
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(s.grid + to + 16 * g), v);
-        if constexpr (kImage) _mm256_storeu_si256(reinterpret_cast<__m256i*>(s.image + from + 16 * g), v);
+        if constexpr (kImage) {
+          __builtin_prefetch(s.image + from + 16 * g + kWriteAhead);
+          _mm256_storeu_si256(reinterpret_cast<__m256i*>(s.image + from + 16 * g), v);
+        }
       }
     }
   }
