@@ -35,6 +35,31 @@ TEST(ReportCommandTest, ThePapersNumbersComeOutOfItsCsv) {
   EXPECT_THAT(outcome.out, HasSubstr("within 0.00 points in every cell compared"));
 }
 
+TEST(ReportCommandTest, AFlatFolderOfSomeOfThePapersRunsIsComparedOnTheTerminalAndInMarkdown) {
+  const Folder logs("cli_against");
+  for (const char* strategy : {"uniform", "progressive"}) {
+    for (std::int64_t seed : {42, 123}) {
+      logs.add(std::string(strategy) + "-rho100-seed" + std::to_string(seed),
+               make_log({strategy, 100, seed, 200, 100, strategy[0] == 'p' ? 4.0 : 0.0}));
+    }
+  }
+  const Outcome outcome =
+      run_program({"report", logs.path().string(), "--against", "paper", "--tables-only"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const std::string summary = base::read_text(logs.path() / "report/summary.md");
+  for (const std::string& words : {outcome.out, summary}) {
+    EXPECT_THAT(words, HasSubstr("Against the paper: overall accuracy is within"));
+    EXPECT_THAT(words,
+                HasSubstr("Of the paper's 36 runs, 32 are missing here. ρ = 10: all; ρ = 50: all; ρ = 100: "
+                          "Uniform (seed 456), Class-Balanced, Square-Root, Progressive (seed 456)."));
+    EXPECT_THAT(words, HasSubstr("Ours beside the paper's published results (%), cell by cell."));
+    EXPECT_THAT(words, HasSubstr("Progressive minus Uniform (percentage points), the paper's and ours."));
+    EXPECT_THAT(words, HasSubstr("Tail: progressive is above uniform for every seed"));
+    EXPECT_THAT(words, HasSubstr("holds so far"));
+  }
+  EXPECT_THAT(outcome.out, HasSubstr("Written: " + (logs.path() / "report/summary.md").string()));
+}
+
 TEST(ReportCommandTest, TheStandardDeviationAndTheEpochCanBeChosen) {
   const Folder logs("cli_choices");
   report::test::write_grid(logs, {100}, {1, 2, 3}, 5);

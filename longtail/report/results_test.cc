@@ -9,6 +9,7 @@
 #include "longtail/base/error.h"
 #include "longtail/report/report.h"
 #include "longtail/report/summary.h"
+#include "longtail/report/tables.h"
 #include "longtail/report/test_logs.h"
 
 namespace longtail::report {
@@ -81,6 +82,17 @@ TEST(ResultsTest, PairsAreFormedOnlyWhereBothSidesExist) {
   const Summary summary = summarise(results, {});
   EXPECT_THAT(find_comparison(summary, "progressive", "100", Metric::kTail)->seeds, ElementsAre(1, 4));
   EXPECT_THAT(find_comparison(summary, "progressive", "50", Metric::kTail)->seeds, ElementsAre(1, 2, 3, 4));
+}
+
+TEST(SummaryTest, CaptionsAndRemarksSayHowManySeedsThereAreWhenSomeAreMissing) {
+  const test::Folder folder("fewer");
+  test::write_grid(folder, {100}, {1, 2, 3}, 10);
+  std::filesystem::remove(folder.path() / "progressive_100_3.json");
+  const Results results = read(folder.path());
+  EXPECT_THAT(overall_table(results, {}).caption, HasSubstr("Mean ± std over 2 to 3 seeds"));
+  EXPECT_THAT(groups_table(results, "100", {}, false).caption, HasSubstr("Mean over 2 to 3 seeds"));
+  EXPECT_THAT(summarise(results, {}).remarks,
+              Contains(HasSubstr("a sign-flip test on 3 pairs can give is 0.25")));
 }
 
 TEST(ResultsTest, AnyParameterThatVariesMakesAnotherSeries) {

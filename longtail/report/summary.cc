@@ -119,17 +119,18 @@ std::string lead_of(const Results& results, const std::string& condition, const 
 }
 
 void add_remarks(const Results& results, Summary& summary) {
-  int most = 0, least = 1 << 30;
+  int most = 0, untested = 0;  // pairs: at most, and at most of those that are too few for a test
   for (const Comparison& c : summary.comparisons) {
     most = std::max(most, c.pairs());
-    least = std::min(least, c.pairs());
+    if (!c.p) untested = std::max(untested, c.pairs());
   }
-  if (most > 0 && least < kSeedsForTests) {
+  if (untested > 0) {
     summary.remarks.push_back(fmt::format(
-        "No p-value is shown below {} seeds: the smallest that a sign-flip test on {} pairs can give is {}, "
+        "No p-value is shown below {} seeds: the smallest that a sign-flip test on {} can give is {}, "
         "whatever the "
         "data. A difference counts as established there only if every seed agrees, of at least three.",
-        kSeedsForTests, least, fixed(2 / std::exp2(least), 2)));
+        kSeedsForTests, untested == 1 ? "1 pair" : fmt::format("{} pairs", untested),
+        fixed(2 / std::exp2(untested), 2)));
   }
   if (most >= kSeedsForTests) {
     const auto tested = std::count_if(summary.comparisons.begin(), summary.comparisons.end(),

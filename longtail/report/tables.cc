@@ -14,9 +14,24 @@ namespace {
 
 constexpr std::size_t kSeedColumns = 10;  // more seeds than this and a table shows their number instead
 
-std::string seeds_phrase(const Results& results) {
-  return results.seeds.size() == 1 ? "One seed"
-                                   : fmt::format("Mean ± std over {} seeds", results.seeds.size());
+// The fewest seeds that a cell of the results has, of those that have any.
+std::size_t fewest_seeds(const Results& results) {
+  std::size_t fewest = results.seeds.size();
+  for (const std::string& condition : results.conditions) {
+    for (const std::string& series : results.series) {
+      const std::size_t count = results.values(series, condition, Metric::kOverall, At::kBest).size();
+      if (count > 0) fewest = std::min(fewest, count);
+    }
+  }
+  return fewest;
+}
+
+// "Mean ± std over 3 seeds", "Mean over 1 to 3 seeds": runs may be missing.
+std::string seeds_phrase(const Results& results, bool deviations = true) {
+  const std::size_t most = results.seeds.size(), fewest = fewest_seeds(results);
+  if (most == 1) return "One seed";
+  return fmt::format("Mean{} over {}{} seeds", deviations ? " ± std" : "",
+                     fewest < most ? fmt::format("{} to ", fewest) : "", most);
 }
 
 std::string protocol_phrase(const SummaryOptions& options) {
@@ -121,9 +136,7 @@ Table groups_table(const Results& results, const std::string& condition, const S
                    bool deviations) {
   Table table{.id = fmt::format("groups{}_{}", deviations ? "_std" : "", condition_slug(condition)),
               .caption = fmt::format("Per-group test accuracy (%) at {}. {}, {}.", condition_title(condition),
-                                     deviations ? seeds_phrase(results)
-                                                : fmt::format("Mean over {} seeds", results.seeds.size()),
-                                     protocol_phrase(options))};
+                                     seeds_phrase(results, deviations), protocol_phrase(options))};
   table.columns.push_back({"Strategy", true});
   for (Metric metric : kMetrics) table.columns.push_back({std::string(metric_title(metric))});
   for (const std::string& series : results.series) {
