@@ -48,6 +48,7 @@ void add_study(CLI::App& app) {
   add_study_check(*command);
   add_study_run(*command);
   add_study_status(*command);
+  add_study_collect(*command);
   add_study_submit(*command);
   add_study_cancel(*command);
   add_study_work(*command);

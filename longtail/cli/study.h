@@ -13,6 +13,7 @@ namespace longtail::cli {
 void add_study_run(CLI::App& app);
 void add_study_work(CLI::App& app);
 void add_study_status(CLI::App& app);
+void add_study_collect(CLI::App& app);
 void add_study_check(CLI::App& app);
 void add_study_submit(CLI::App& app);
 void add_study_cancel(CLI::App& app);

@@ -272,6 +272,23 @@ TEST_F(Study, StopsInTimeAndGoesOn) {
   EXPECT_FALSE(fs::exists(a_run("study", "uniform") / "failed.json"));
 }
 
+TEST_F(Study, CollectsTheLogsOfFinishedRunsOnly) {
+  const std::string logs = out("logs");
+  ASSERT_EQ(run("a", {"--only", "uniform"}).code, 0);
+  const Outcome first = run_program({"study", "collect", out("a"), "--out", logs});
+  ASSERT_EQ(first.code, 0) << first.err;
+  EXPECT_THAT(first.out, HasSubstr("3 of 12 runs are done"));
+  EXPECT_THAT(first.out, HasSubstr("(3 new)"));
+  const fs::path one = a_run("a", "uniform");
+  EXPECT_EQ(base::read_text(fs::path(logs) / (one.filename().string() + ".json")),
+            base::read_text(one / "log.json"));
+  EXPECT_THAT(run_program({"study", "collect", out("a"), "--out", logs}).out, HasSubstr("(0 new)"));
+
+  base::write_atomically(one / "log.json", std::string_view("{}"));
+  EXPECT_THAT(run_program({"study", "collect", out("a"), "--out", out("fewer")}).out,
+              HasSubstr("2 of 12 runs are done"));
+}
+
 TEST_F(Study, SplitsIntoShardsThatTogetherAreTheWhole) {
   write_study("seed = [1, 2]\nstrategy = [\"uniform\", \"progressive\"]\n");
   EXPECT_EQ(count(run("study", {"--shard", "1/3"}).out, "  start "), 2);

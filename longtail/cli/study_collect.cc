@@ -1,0 +1,51 @@
+// longtail study collect: the logs of a study as plain files, to share or to keep under version control.
+#include <fmt/format.h>
+
+#include "longtail/base/error.h"
+#include "longtail/base/file.h"
+#include "longtail/cli/study.h"
+#include "longtail/study/folder.h"
+
+namespace longtail::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Only finished runs whose log has the bytes that were recorded; the others are counted, never copied.
+void collect(const fs::path& study_folder, const fs::path& out) {
+  const study::Plan plan = study::read_plan(study_folder);
+  int done = 0, written = 0;
+  for (const study::Run& run : plan.runs) {
+    if (study::inspect(study_folder, run).status != study::Status::kDone) continue;
+    if (done++ == 0) base::make_folder(out);
+    const fs::path from = study::run_folder(study_folder, run.name) / "log.json";
+    const fs::path to = out / (run.name + ".json");
+    const std::string log = base::read_text(from);
+    if (fs::exists(to) && base::read_text(to) == log) continue;
+    base::write_atomically(to, log);
+    ++written;
+  }
+  if (done == 0) base::fail("{}: none of its {} runs is done yet", study_folder.string(), plan.runs.size());
+  fmt::print("{} of {} runs are done; their logs are in {} ({} new)\n", done, plan.runs.size(), out.string(),
+             written);
+}
+
+}  // namespace
+
+void add_study_collect(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("collect", "Copy the logs of the finished runs into a folder, to share or commit");
+  struct Options {
+    std::string folder;
+    std::string out;
+  };
+  const auto options = std::make_shared<Options>();
+  command->add_option("DIR", options->folder, "Folder of the study")->required();
+  command->add_option("--out", options->out, "Where to; a file a run")->required();
+  command->footer(
+      "Example:\n  longtail study collect out/paper --out results/paper\n"
+      "  longtail report results/paper");
+  command->callback([options] { collect(options->folder, options->out); });
+}
+
+}  // namespace longtail::cli
