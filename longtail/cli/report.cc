@@ -71,10 +71,11 @@ void add_report(CLI::App& app) {
   command->add_option("--baseline", flags->baseline,
                       "The series that the others are paired with. Default: uniform, or the first.");
   command
-      ->add_option(
-          "--against", flags->against,
-          "`paper`: also compare with the published results, and with the field's baselines where the\n"
-          "protocol is the same.")
+      ->add_option("--against", flags->against,
+                   "`paper`: also compare with the paper cell by cell, judge its findings by these runs, and "
+                   "put uniform\n"
+                   "sampling beside the field's baselines. Only where the protocol is the same; part of the "
+                   "runs will do.")
       ->check(CLI::IsMember({"paper"}));
   command
       ->add_option("--std", flags->deviation,
@@ -89,7 +90,13 @@ void add_report(CLI::App& app) {
                       "Default: the most common number; others are left out with a warning.");
   command->add_flag("--tables-only", flags->tables_only, "No figures and no page.");
   command->footer(
-      "Example:\n  longtail report results/cifar100-lt --against paper --out /tmp/report\n"
+      "Examples:\n"
+      "  longtail report out/study                                    a study, also a half-done one\n"
+      "  longtail report results/cifar100-lt --against paper          a flat folder of logs, beside the "
+      "paper\n"
+      "  longtail report results.csv --tables-only --out /tmp/tables  numbers of your own\n"
+      "Writes index.html (the page), summary.md, tables/ (Markdown, LaTeX, CSV), figures/ (SVG, PDF, PNG),\n"
+      "results.csv and curves.csv. docs/report.md explains all.\n"
       "Pairs are runs of the same seed. From six seeds on: permutation p-values, bootstrap intervals and "
       "Holm's\n"
       "correction; with fewer none is shown. A file that cannot be used is named in a warning and left out.");

@@ -101,6 +101,19 @@ TEST(AgainstTest, PartOfTheRunsIsComparedAndTheRestIsNamed) {
             "no run of Square-Root");
 }
 
+TEST(AgainstTest, ASingleRunIsComparedAndTheTerminalSaysThatNoFindingCanBeTold) {
+  const test::Folder logs("single");
+  logs.add("a", test::make_log({"uniform", 100, 42, 200}));
+  ReportOptions options;
+  options.inputs = {logs.path()};
+  options.against_paper = true;
+  const std::string words = to_terminal(make_report(options));
+  EXPECT_THAT(words, HasSubstr("Of the paper's 36 runs, 35 are missing here."));
+  EXPECT_THAT(words, HasSubstr("Of the paper's 17 claims 0 hold, 0 do not, 17 cannot be told."));
+  EXPECT_THAT(words, HasSubstr("The paper's findings cannot be told yet"));
+  EXPECT_THAT(words, Not(HasSubstr("by cell")));
+}
+
 TEST(AgainstTest, ContraryNumbersDoNotHold) {
   const Results other = some_runs([](const report::Run& run) { return run.rho == 100; },
                                   [](report::Run& run) {

@@ -153,12 +153,13 @@ void add_remarks(const Results& results, Summary& summary) {
     const auto [low, high] = std::minmax_element(gaps.begin(), gaps.end());
     bool on_test = false;
     for (const Run& run : results.runs) on_test = on_test || (run.log && run.log->selected_on == "test");
-    summary.remarks.push_back(
-        fmt::format("Results are those of the best epoch, chosen on {}. It is {} points of overall accuracy "
-                    "above the last epoch on "
-                    "average ({} to {} by cell){}.",
-                    on_test ? "the test images" : "held-out images", fixed(mean(gaps), 2), fixed(*low, 2),
-                    fixed(*high, 2), on_test ? ": that much the choice may flatter" : ""));
+    summary.remarks.push_back(fmt::format(
+        "Results are those of the best epoch, chosen on {}. It is {} points of overall accuracy "
+        "above the last epoch{}{}.",
+        on_test ? "the test images" : "held-out images", fixed(mean(gaps), 2),
+        gaps.size() == 1 ? ""
+                         : fmt::format(" on average ({} to {} by cell)", fixed(*low, 2), fixed(*high, 2)),
+        on_test ? ": that much the choice may flatter" : ""));
   }
 }
 

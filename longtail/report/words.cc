@@ -22,6 +22,10 @@ const char* mark(bool established) { return established ? "●" : "○"; }
 std::string claims_text(const std::vector<Claim>& claims) {
   std::string out = "The paper's findings, by our numbers (● holds, × does not)\n", finding, sentence;
   bool open = false;
+  if (std::all_of(claims.begin(), claims.end(),
+                  [](const Claim& claim) { return claim.ours.verdict == Verdict::kOpen; })) {
+    return "The paper's findings cannot be told yet; summary.md lists what each needs.\n";
+  }
   for (const Claim& claim : claims) {
     open = open || claim.ours.verdict == Verdict::kOpen;
     if (claim.ours.verdict == Verdict::kOpen) continue;
