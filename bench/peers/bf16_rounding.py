@@ -3,10 +3,12 @@
 the same with only some values rounded to bf16 (the arithmetic stays fp32), and with PyTorch's own bf16 autocast.
 
   bf16_rounding.py GOLDEN_DIR CIFAR_100_PYTHON_DIR [WEIGHTS ...]
+  bf16_rounding.py GOLDEN_DIR CIFAR_100_PYTHON_DIR --deep
 
 A column for each file of weights, by default GOLDEN_DIR/init_seed42.f32: flat floats (`longtail init`, bench_cosine) or a
 `longtail export`ed .safetensors. One thread. Rounded forward, a value passes its gradient on unchanged. Images count
-as activations; classifier, batch norm and loss stay as they are, as in the amx engine.
+as activations; classifier, batch norm and loss stay as they are, as in the amx engine. --deep: fresh networks of several
+depths and both shortcuts (seed 42, batch-norm scales and shifts moved by up to 0.2), the first three images.
 
 PyTorch 1.13's bf16 kernels for AMX end with an illegal instruction on some machines: the script keeps its oneDNN to
 AVX-512 (DNNL_MAX_CPU_ISA), unless you set that variable yourself."""
@@ -20,6 +22,7 @@ import torch
 import torch.nn.functional as F
 
 from golden import cosine, flat_gradient, golden_batches, network
+from torch_resnet import ResNet
 
 
 class Rounding(torch.autograd.Function):
@@ -55,7 +58,8 @@ class Rounded:
 
     def block(self, b, x):
         hidden = self.pass_on(F.relu(self.unit(b.conv1, b.bn1, x)), "activations")
-        skip = self.unit(b.shortcut[0], b.shortcut[1], x) if len(b.shortcut) == 2 else b.shortcut(x)
+        projected = len(list(b.shortcut.children())) == 2
+        skip = self.unit(b.shortcut[0], b.shortcut[1], x) if projected else b.shortcut(x)
         return self.pass_on(F.relu(self.unit(b.conv2, b.bn2, hidden) + skip), "activations")
 
     def __call__(self, x):
@@ -101,8 +105,34 @@ def column(path, batch):
     return cells
 
 
+def fresh(depth, projection):
+    torch.manual_seed(42)
+    net = ResNet(depth, projection=projection)
+    with torch.no_grad():
+        for p in net.parameters():
+            if p.dim() == 1:
+                p += 0.2 * (2 * torch.rand_like(p) - 1)
+    return net
+
+
+def deep(batch):
+    print("| depth, shortcut | all rounded | PyTorch's own bf16 autocast | all, with noise of 1e-6, against all |")
+    print("| --- | --- | --- | --- |")
+    for depth in (32, 56, 110):
+        for projection in (True, False):
+            net = fresh(depth, projection)
+            exact, rounded = gradient(net, batch), gradient(net, batch, Rounded(net, ALL))
+            cells = [cosine(rounded, exact), cosine(gradient(net, batch, autocast=True), exact)]
+            cells.append(cosine(gradient(net, batch, Rounded(net, ALL, 1e-6)), rounded))
+            name = f"{depth}, {'projection' if projection else 'pad'}"
+            print(f"| {name} | " + " | ".join(f"{cell:.3f}" for cell in cells) + " |", flush=True)
+
+
 def main(golden, cifar, *files):
     torch.set_num_threads(1)
+    if files == ("--deep",):
+        images, labels = golden_batches(golden, cifar)[0]
+        return deep((images[:3], labels[:3]))
     files = files or (Path(golden) / "init_seed42.f32",)
     batch = golden_batches(golden, cifar)[0]
     columns = [column(path, batch) for path in files]

@@ -26,9 +26,19 @@ class Golden : public testing::Test {
     return {images_.data() + at * 3072, std::span(labels_).subspan(at, 128), 128};
   }
 
-  void ten_steps(bool nesterov) {
+  // At this learning rate rounding grows ten- to a hundredfold a step. Only PyTorch on one thread with oneDNN
+  // for AVX-512, which wrote the files, follows them to the end (bit for bit); on two threads it leaves 0.1%
+  // in loss and 1% in norm at steps 4 and 3 and is up to 1.1% and 9% away, in double 1.4% and 16%
+  // (bench/peers/golden_steps.py, docs/engine.md). So the first steps are held to 0.1% and 1%, the others to
+  // what rounding leaves. steps_test has steps that do not diverge.
+  struct Held {
+    int losses;  // steps held to 0.1%
+    int norms;   // steps held to 1%
+  };
+  void ten_steps(bool nesterov, Held held) {
     const auto golden = nlohmann::json::parse(
         base::read_text(golden_path(nesterov ? "steps_nesterov.json" : "steps_plain.json")));
+    if (onednn::channel_block() != 16) held = {3, 2};  // other kernels than PyTorch's, other roundings
     std::vector<float> momentum(parameters_.size());
     SgdConfig sgd;
     sgd.nesterov = nesterov;
@@ -37,12 +47,10 @@ class Golden : public testing::Test {
       const auto& expected = golden[static_cast<std::size_t>(i)];
       const StepResult step = engine_->gradient(parameters_, buffers_, batch(i), *loss_, gradient_);
       const double length = sgd_step(sgd, gradient_, momentum, parameters_);
-      // At this learning rate rounding grows tenfold a step: against these files, which it wrote on one
-      // thread, PyTorch on two threads is up to 1.1% away in loss and 9% in norm, in double 1.4% and 16%.
-      // steps_test has steps that do not diverge.
-      const bool early = i < 2;
-      EXPECT_NEAR(step.loss / expected["loss"].get<double>(), 1, early ? 1e-3 : 2e-2) << "step " << i;
-      EXPECT_NEAR(length / expected["grad_norm"].get<double>(), 1, early ? 1e-2 : 0.2) << "step " << i;
+      EXPECT_NEAR(step.loss / expected["loss"].get<double>(), 1, i < held.losses ? 1e-3 : 2e-2)
+          << "step " << i;
+      EXPECT_NEAR(length / expected["grad_norm"].get<double>(), 1, i < held.norms ? 1e-2 : 0.2)
+          << "step " << i;
       EXPECT_NEAR(norm(parameters_) / expected["param_norm"].get<double>(), 1, 1e-3) << "step " << i;
     }
   }
@@ -95,8 +103,17 @@ TEST_F(Golden, TheFirstLogitsAreThoseOfPyTorch) {
   }
 }
 
-TEST_F(Golden, TenNesterovStepsFollowPyTorch) { ten_steps(true); }
-TEST_F(Golden, TenPlainStepsFollowPyTorch) { ten_steps(false); }
+// Ten steps turn the rounding of the first into a fifth of the logits. PyTorch's own settings end 34% to 130%
+// away from these (bench/peers/golden_steps.py), a network that went elsewhere would be 140% away.
+TEST_F(Golden, TenNesterovStepsFollowPyTorchAndEndWithMuchTheSameLogits) {
+  ten_steps(true, {4, 2});
+  std::vector<float> logits(128 * 100);
+  engine_->predict(parameters_, buffers_, batch(0), logits);
+  const auto golden = read_array<float>(golden_path("step9_eval_logits.f32"));
+  EXPECT_LT(relative_distance(logits, golden), onednn::channel_block() == 16 ? 0.5 : 1.0);
+}
+
+TEST_F(Golden, TenPlainStepsFollowPyTorch) { ten_steps(false, {4, 3}); }
 
 }  // namespace
 }  // namespace longtail::nn
