@@ -171,7 +171,7 @@ TEST(AgainstTest, TheSameProtocolIsComparedWithTheFieldsBaselines) {
   logs.add("a", log);
   const Against field = against_field(read_results(std::vector{logs.path()}), {});
   ASSERT_EQ(field.tables.size(), 1u);
-  EXPECT_EQ(field.tables[0].rows.size(), 3u);
+  EXPECT_EQ(field.tables[0].rows.size(), 4u);
   EXPECT_EQ(printed(field.tables[0].rows[0][2]), "38.32");
   EXPECT_THAT(field.tables[0].rows[0][5].text, HasSubstr("Cao et al."));
 }
