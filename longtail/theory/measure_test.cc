@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
@@ -156,11 +156,13 @@ double norm2(std::span<const float> values) {
 
 // How near to PyTorch (in double) an engine has to be. In fp32 an activation near zero may fall on the other
 // side of the ReLU, which moves a gradient by a thousandth; bf16 rounds every activation to three digits, 31
-// layers deep.
+// layers deep. PyTorch's own bf16 is up to 1.7% away in squared norm, 22% as a vector, and for a single
+// tensor a factor of 2.7 in squared norm (bench/peers/eval_gradients.py --bf16).
 struct Tolerance {
-  double whole;                  // relative, of the squared norm of an image's gradient
-  double error;                  // relative, of the gradient as a vector
-  std::optional<double> tensor;  // relative, of the squared norm of a single tensor's gradient
+  double whole;          // relative, of the squared norm of an image's gradient
+  double error;          // relative, of the gradient as a vector
+  double tensor;         // the largest factor, less 1, of the squared norm of a single tensor's gradient
+  double median_tensor;  // half of the tensors are nearer than this
 };
 
 void expect_eval_mode_gradients(const std::string& kind, const Tolerance& tolerance, int images = kImages) {
@@ -192,15 +194,18 @@ void expect_eval_mode_gradients(const std::string& kind, const Tolerance& tolera
         const double length2 = expected["norm2"].get<double>();
         EXPECT_NEAR(norm2(g) / length2, 1.0, tolerance.whole);
         EXPECT_LT(relative_error(g, expected), tolerance.error);
-        if (!tolerance.tensor) return;
+        std::vector<double> misses;
         for (std::size_t v = 0; v < layout.parameters.size(); ++v) {
           const nn::View& view = layout.parameters[v];
           ASSERT_EQ(view.name, golden["names"][v].get<std::string>());
           const auto part =
               g.subspan(static_cast<std::size_t>(view.offset), static_cast<std::size_t>(view.size));
-          EXPECT_NEAR(norm2(part) / expected["parts_norm2"][v].get<double>(), 1.0, *tolerance.tensor)
-              << view.name;
+          const double ratio = norm2(part) / expected["parts_norm2"][v].get<double>();
+          misses.push_back(std::max(ratio, 1 / ratio) - 1);
+          EXPECT_LT(misses.back(), tolerance.tensor) << view.name;
         }
+        std::sort(misses.begin(), misses.end());
+        EXPECT_LT(misses[misses.size() / 2], tolerance.median_tensor);
       });
   EXPECT_EQ(seen, images);
   if (images < kImages) return;
@@ -213,16 +218,16 @@ void expect_eval_mode_gradients(const std::string& kind, const Tolerance& tolera
 }
 
 TEST(EvalGradientsTest, ThePlainReferenceAgreesWithPyTorchInEvalModeToFourDigits) {
-  expect_eval_mode_gradients("reference", {1e-4, 1e-4, 1e-4}, 2);
+  expect_eval_mode_gradients("reference", {1e-4, 1e-4, 1e-4, 1e-4}, 2);
 }
 
 TEST(EvalGradientsTest, TheOnednnEngineAgreesWithPyTorchInEvalMode) {
-  expect_eval_mode_gradients("onednn", {2e-3, 1e-2, 2e-2});
+  expect_eval_mode_gradients("onednn", {2e-3, 1e-2, 2e-2, 2e-3});
 }
 
 TEST(EvalGradientsTest, TheAmxEngineAgreesWithPyTorchInEvalModeAsFarAsBf16Goes) {
   if (nn::resolve_engine("auto") != "amx") GTEST_SKIP() << "this CPU has no AMX tiles";
-  expect_eval_mode_gradients("amx", {0.05, 0.3, std::nullopt});
+  expect_eval_mode_gradients("amx", {0.05, 0.3, 3.0, 0.15});
 }
 
 }  // namespace
