@@ -16,13 +16,7 @@ namespace longtail::bench {
 
 constexpr int kBatch = 128;
 
-template <class T>
-std::vector<T> read_array(const std::filesystem::path& path) {
-  const auto bytes = base::read_bytes(path);
-  std::vector<T> values(bytes.size() / sizeof(T));
-  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
-  return values;
-}
+using base::read_array;
 
 // Batches in the layout of one engine.
 class GoldenBatches {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -13,10 +14,19 @@ namespace longtail::base {
 
 // The whole file, or an Error naming it. Refuses more than `limit` bytes.
 std::string read_text(const std::filesystem::path& path, std::uint64_t limit = std::uint64_t{1} << 32);
-std::vector<std::uint8_t> read_bytes(const std::filesystem::path& path, std::uint64_t limit = std::uint64_t{1} << 34);
+std::vector<std::uint8_t> read_bytes(const std::filesystem::path& path,
+                                     std::uint64_t limit = std::uint64_t{1} << 34);
+// The same as numbers, in the bytes of this machine; a part of one at the end is left out.
+template <class T>
+std::vector<T> read_array(const std::filesystem::path& path) {
+  const auto bytes = read_bytes(path);
+  std::vector<T> values(bytes.size() / sizeof(T));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+  return values;
+}
 
-// Writes under a temporary name in the same folder, syncs, renames. After any failure (a full disk included) the old
-// file is as it was and no temporary file is left; the failure is a StorageError.
+// Writes under a temporary name in the same folder, syncs, renames. After any failure (a full disk included)
+// the old file is as it was and no temporary file is left; the failure is a StorageError.
 void write_atomically(const std::filesystem::path& path, std::string_view text);
 void write_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 

@@ -11,13 +11,6 @@
 namespace longtail::cli {
 namespace {
 
-std::vector<float> floats(const std::filesystem::path& path) {
-  const auto bytes = base::read_bytes(path);
-  std::vector<float> values(bytes.size() / sizeof(float));
-  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
-  return values;
-}
-
 TEST(InitCommand, WritesTheGoldenWeights) {
   const std::filesystem::path golden = LONGTAIL_SOURCE_DIR "/../shared/golden/init_seed123.f32";
   if (!std::filesystem::exists(golden)) GTEST_SKIP() << "the golden files are not here";
@@ -26,7 +19,7 @@ TEST(InitCommand, WritesTheGoldenWeights) {
       run_program({"init", "--model", "resnet32", "--classes", "100", "--seed", "123", "--out", out});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("472,756 parameters"), std::string::npos) << outcome.out;
-  const auto ours = floats(out), expected = floats(golden);
+  const auto ours = base::read_array<float>(out), expected = base::read_array<float>(golden);
   ASSERT_EQ(ours.size(), expected.size());
   for (std::size_t i = 0; i < ours.size(); ++i) ASSERT_NEAR(ours[i], expected[i], 1e-6) << "element " << i;
 }
@@ -36,7 +29,7 @@ TEST(InitCommand, ShortcutAndChannelsChangeTheNumberOfParameters) {
   const Outcome outcome = run_program({"init", "--model", "resnet20", "--classes", "10", "--shortcut", "pad",
                                        "--channels", "1", "--out", out});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_EQ(floats(out).size(), 269722u - 2 * 144u);
+  EXPECT_EQ(base::read_array<float>(out).size(), 269722u - 2 * 144u);
 }
 
 TEST(InitCommand, AnUnknownModelIsExplainedAndNothingWritten) {

@@ -128,8 +128,10 @@ void add_theory(CLI::App& app) {
       "  longtail theory --logs runs/        also weighs the paper's three predictions against run logs\n"
       "`longtail probe` measures on a trained network what this forecasts.");
   options->source.add_flags(*command);
-  command->add_option("--counts", options->counts_file,
-                      "Instead of a data set: images of each class, a number a line.");
+  command
+      ->add_option("--counts", options->counts_file,
+                   "Instead of a data set: images of each class, a number a line.")
+      ->excludes("--labels");
   add_param_flags(*command, table, options->subset, {"profile", "rho", "n_max", "groups"});
   command->add_option("--strategies", options->strategies,
                       "The strategies, separated by spaces. [the paper's four]");

@@ -31,13 +31,7 @@ inline std::filesystem::path golden_path(const std::string& name) {
   if (!std::filesystem::exists(golden_path("parameters.json"))) \
   GTEST_SKIP() << "the golden files are not here"
 
-template <class T>
-std::vector<T> read_array(const std::filesystem::path& path) {
-  const auto bytes = base::read_bytes(path);
-  std::vector<T> values(bytes.size() / sizeof(T));
-  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
-  return values;
-}
+using base::read_array;
 
 // 2-norm of the difference over the norm of the expected.
 template <class A, class B>
