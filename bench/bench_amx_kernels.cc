@@ -60,6 +60,7 @@ void line(const std::string& what, double seconds, double products, double bytes
 
 struct Data {
   Buffer<Bf16> a, b, c, d, e, grid, weights;
+  Buffer<Low> low;
   Buffer<float> sums;
   std::vector<float> coefficients;
   std::vector<double> totals;
@@ -71,6 +72,7 @@ struct Data {
         e(1 << 19),
         grid(1 << 17),
         weights(1 << 18),
+        low(1 << 19),
         sums(1 << 18),
         coefficients(64, 0.5f),
         totals(256) {
@@ -138,6 +140,24 @@ void same_kind(Data& data, const Geometry& g) {
   line("  forward: bn, skip, relu; statistics",
        best([&] { conv_statistics(conv(GridSource::kNormSkip), data.d.data(), totals, totals + 64); }),
        products, 4 * image);
+  const auto fine = [&](GridSource::Form form) {
+    ImageConv parts = conv(form);
+    parts.source.a_low = data.low.data();
+    parts.source.b_low = data.low.data() + (1 << 17);
+    parts.source.image_low = data.low.data() + (2 << 17);
+    parts.source.grid_low = data.grid.data() + (1 << 16);
+    parts.low_weights = data.weights.data() + (1 << 17);
+    return parts;
+  };
+  const auto fine_forward = [&](GridSource::Form form) {
+    conv_statistics_parts(fine(form), data.d.data(), data.low.data() + (3 << 17), totals, totals + 64);
+  };
+  line("  the same in two parts: to the grid",
+       best([&] { fill_grid(fine(GridSource::kNorm).source, 0, static_cast<int>(g.grid.runs.size())); }), 0,
+       3.5 * image);
+  line("  forward: bn, relu", best([&] { fine_forward(GridSource::kNorm); }), 3 * products, 3 * image);
+  line("  forward: bn, skip, relu", best([&] { fine_forward(GridSource::kNormSkip); }), 3 * products,
+       6 * image);
   line("  predict: bias, skip, relu",
        best([&] { conv_activation(conv(GridSource::kCopy), k, data.c.data(), data.d.data()); }), products,
        3 * image);
@@ -155,10 +175,10 @@ void other_kind(Data& data, const Geometry& g) {
                         g.row_stride};
   line("  forward: statistics", best([&] {
          for (int s = 0; s < g.strips(); ++s) {
-           conv_strip(shape, data.grid.data(), g.tile_offset.data() + 4 * s, data.weights.data(),
+           conv_strip(shape, data.grid.data(), g.tile_offset.data() + 4 * s, data.weights.data(), nullptr,
                       data.sums.data());
            store_statistics(g.out_channels, data.sums.data(), data.d.data() + s * 64 * g.out_channels,
-                            data.totals.data(), data.totals.data() + 64);
+                            nullptr, data.totals.data(), data.totals.data() + 64);
          }
        }),
        products, 2.0 * g.in_pixels * g.in_channels + 2.0 * g.out_pixels * g.out_channels);

@@ -1,5 +1,5 @@
-// How near is the gradient of the amx engine to that of the onednn engine (fp32), whole network, batches of
-// 128? At the initial weights of seed 42, after 50 steps and after whole epochs of the paper's training
+// How near are the gradients of the amx engines to that of the onednn engine (fp32), whole network, batches
+// of 128? At the initial weights of seed 42, after 50 steps and after whole epochs of the paper's training
 // (CIFAR-100-LT, rho = 100, uniform, augmented), each on the ten golden batches.
 //
 //   bench_cosine GOLDEN_DIR CIFAR_100_PYTHON_DIR [OUT_DIR [EPOCHS]]
@@ -35,6 +35,7 @@ class Comparison {
   Comparison(const std::filesystem::path& golden, const std::string& cifar, std::filesystem::path out)
       : cifar_(data::load_dataset("cifar100", cifar)),
         narrow_batches_(golden, cifar_, *narrow_, pool_),
+        fine_batches_(golden, cifar_, *fine_, pool_),
         exact_batches_(golden, cifar_, *exact_, pool_),
         out_(std::move(out)) {
     config_ = train::resolved(config_);
@@ -44,8 +45,9 @@ class Comparison {
 
   void run(int epochs) {
     fmt::print(
-        "| weights | first batch | mean of ten | smallest | length, first batch | two batches, fp32 |\n");
-    fmt::print("| --- | --- | --- | --- | --- | --- |\n");
+        "| weights | engine | first batch | mean of ten | smallest | length, first batch | two batches, fp32 "
+        "|\n");
+    fmt::print("| --- | --- | --- | --- | --- | --- | --- |\n");
     measure("init");
     for (int epoch = 0; epoch < epochs; ++epoch) {
       train(epoch);
@@ -69,11 +71,18 @@ class Comparison {
   }
 
   void measure(const std::string& name) {
+    measure(name, *narrow_, narrow_batches_);
+    measure(name, *fine_, fine_batches_);
+    if (!out_.empty())
+      base::write_atomically(out_ / (name + ".f32"), std::as_bytes(std::span<const float>(parameters_)));
+  }
+
+  void measure(const std::string& name, nn::Engine& engine, const bench::GoldenBatches& batches) {
     double first = 0, length = 0, sum = 0, smallest = 1, others = 0;
     std::vector<float> before;  // the fp32 gradient of the batch before
-    for (std::size_t i = 0; i < narrow_batches_.count(); ++i) {
+    for (std::size_t i = 0; i < batches.count(); ++i) {
       auto ignored = buffers_;
-      narrow_->gradient(parameters_, ignored, narrow_batches_.batch(i), *loss_, a_);
+      engine.gradient(parameters_, ignored, batches.batch(i), *loss_, a_);
       exact_->gradient(parameters_, ignored, exact_batches_.batch(i), *loss_, b_);
       const double aa = inner(a_, a_), bb = inner(b_, b_), cosine = inner(a_, b_) / std::sqrt(aa * bb);
       if (i == 0) first = cosine, length = std::sqrt(aa / bb);
@@ -82,12 +91,10 @@ class Comparison {
       before = b_;
       smallest = std::min(smallest, cosine);
     }
-    const double count = static_cast<double>(narrow_batches_.count());
-    fmt::print("| {} | {:.4f} | {:.4f} | {:.4f} | {:.4f} | {:.2f} |\n", name, first, sum / count, smallest,
-               length, others / (count - 1));
+    const double count = static_cast<double>(batches.count());
+    fmt::print("| {} | {} | {:.5f} | {:.5f} | {:.5f} | {:.4f} | {:.2f} |\n", name, engine.name(), first,
+               sum / count, smallest, length, others / (count - 1));
     std::fflush(stdout);
-    if (!out_.empty())
-      base::write_atomically(out_ / (name + ".f32"), std::as_bytes(std::span<const float>(parameters_)));
   }
 
   nn::ResNetSpec spec_;
@@ -96,9 +103,10 @@ class Comparison {
   data::Subset subset_;
   base::ThreadPool pool_{base::available_cpus()};
   std::unique_ptr<nn::Engine> narrow_ = nn::make_engine("amx", spec_, bench::kBatch, pool_);
+  std::unique_ptr<nn::Engine> fine_ = nn::make_engine("amx-fine", spec_, bench::kBatch, pool_);
   std::unique_ptr<nn::Engine> exact_ = nn::make_engine("onednn", spec_, bench::kBatch, pool_);
   std::unique_ptr<nn::Loss> loss_ = nn::make_loss("cross_entropy", {});
-  bench::GoldenBatches narrow_batches_, exact_batches_;
+  bench::GoldenBatches narrow_batches_, fine_batches_, exact_batches_;
   std::filesystem::path out_;
   std::vector<float> parameters_ = nn::initial_parameters(spec_, 42), buffers_ = nn::initial_buffers(spec_);
   std::vector<float> momentum_ = std::vector<float>(parameters_.size());

@@ -11,10 +11,10 @@
 namespace longtail::nn {
 
 std::string resolve_engine(std::string_view kind) {
-  static const std::vector<std::string> kinds = {"auto", "amx", "onednn", "reference"};
+  static const std::vector<std::string> kinds = {"auto", "amx", "amx-fine", "onednn", "reference"};
   std::string why;
   if (kind == "auto") return amx_available(&why) ? "amx" : "onednn";
-  if (kind == "amx" && !amx_available(&why)) {
+  if (kind.starts_with("amx") && !amx_available(&why)) {
     base::fail("the amx engine cannot run here: {}; use --engine onednn, or auto for the fastest there is",
                why);
   }
@@ -30,6 +30,7 @@ std::unique_ptr<Engine> make_engine(std::string_view kind, const ResNetSpec& spe
   if (max_batch < 1) base::fail("an engine for batches of {} images; at least 1 is needed", max_batch);
   const std::string name = resolve_engine(kind);
   if (name == "amx") return make_amx_engine(spec, max_batch, pool);
+  if (name == "amx-fine") return make_amx_engine(spec, max_batch, pool, AmxPrecision::kFine);
   if (name == "onednn") return onednn::make_onednn_engine(spec, max_batch, pool);
   return make_reference_engine(spec, max_batch);
 }

@@ -1,6 +1,6 @@
-// The narrow waist between training and arithmetic: gradient of a batch, prediction of a batch. Two engines
-// stand behind it, `onednn` (fp32, the reference) and `amx` (bf16 tiles); nothing outside nn knows which one
-// runs.
+// The narrow waist between training and arithmetic: gradient of a batch, prediction of a batch. Behind it
+// stand `onednn` (fp32, the reference), `amx` (bf16 tiles) and `amx-fine` (tiles with twice the bits
+// forward); nothing outside nn knows which one runs.
 //
 // Parameters, gradients and batch-norm statistics are flat fp32 arrays in the order of
 // parameter_layout(spec). Results are bit-identical on any number of threads.
@@ -67,9 +67,9 @@ class Engine {
   }
 };
 
-// kind: "auto", "amx", "onednn" or "reference" (plain loops in double, for checking). `auto` takes the
-// fastest that this CPU has; an engine that cannot run here is an Error that says why. Batches may have any
-// size from 1 to max_batch. The pool must outlive the engine.
+// kind: "auto", "amx", "amx-fine", "onednn" or "reference" (plain loops in double, for checking). `auto`
+// takes the fastest that this CPU has; an engine that cannot run here is an Error that says why. Batches may
+// have any size from 1 to max_batch. The pool must outlive the engine.
 std::unique_ptr<Engine> make_engine(std::string_view kind, const ResNetSpec& spec, int max_batch,
                                     base::ThreadPool& pool);
 

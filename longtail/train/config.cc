@@ -39,8 +39,10 @@ void add_model_params(Table& table) {
       .one_of({"projection", "pad"});
   table
       .add("engine", &RunConfig::engine,
-           "What does the arithmetic: amx (bf16 tiles), onednn (fp32) or the fastest this CPU has.")
-      .one_of({"auto", "amx", "onednn"});
+           "What does the arithmetic: amx (bf16 tiles), amx-fine (tiles, gradients as of fp32), onednn "
+           "(fp32), "
+           "or auto, the fastest this CPU has.")
+      .one_of({"auto", "amx", "amx-fine", "onednn"});
 }
 
 void add_train_params(Table& table) {

@@ -195,6 +195,7 @@ void AmxEngine::second_backward(std::size_t b, const Slice& slice) {
     GradientEpilogue e{};
     e.scale = n.scale;
     e.shift = n.shift;
+    e.low = low(z1);
     e.first = {z1, n.mean, slice.sums.sum[0], slice.sums.product[0]};
     e.d = inner_gradient(block, image);
     ImageConv conv = image_conv(layer, source, backward_weights_.data() + layer.backward);
@@ -278,8 +279,7 @@ void AmxEngine::stem_backward(const Slice& slice) {
     source.runs = to.runs.data();
     fill_grid(source, 0, static_cast<int>(to.runs.size()));
     transpose(layer, grid, s.transposed.data());
-    pad_input(spec_.channels, input(*step_.batch, image), s.padded.data());
-    gather_neighbours(spec_.channels, s.padded.data(), s.grid(Kind::kFirst));
+    gather_input(*step_.batch, image, s);
     interleave_pixels(g.pairs.runs.data(), static_cast<int>(g.pairs.runs.size()), 32, s.grid(Kind::kFirst),
                       s.pair_grid(Kind::kFirst));
     sum_weights(layer, false, 1, i == 0, slice);

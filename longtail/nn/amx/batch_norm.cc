@@ -14,8 +14,6 @@ struct Coefficients {
   }
 };
 
-inline __m512 relu(__m512 v) { return _mm512_max_ps(v, _mm512_setzero_ps()); }
-
 template <int kGroups, class Body>
 inline void each_vector(int pixels, const Body& body) {
   for (int p = 0; p < pixels; ++p) {
@@ -35,24 +33,25 @@ inline void with_groups(int channels, const Run& run) {
   if (channels == 64) run(Constant<4>());
 }
 
-}  // namespace
-
-namespace {
+inline __m512 relu(__m512 v) { return _mm512_max_ps(v, _mm512_setzero_ps()); }
 
 // One vector of a form.
-template <int kForm>
+template <int kForm, bool kParts>
 [[gnu::always_inline]] inline __m512 value(const GridSource& s, long i, __m512 p, __m512 q, __m512 r,
                                            __m512 t) {
-  const __m512 a = load_bf16(s.a + i);
+  const auto load = [i](const Bf16* high, const Low* low) {
+    return kParts ? load_parts(high + i, low + i) : load_bf16(high + i);
+  };
+  const __m512 a = load(s.a, s.a_low);
   if constexpr (kForm == GridSource::kNorm) return relu(_mm512_fmadd_ps(a, p, q));
   if constexpr (kForm == GridSource::kNormSkip) {
-    return relu(_mm512_add_ps(_mm512_fmadd_ps(a, p, q), load_bf16(s.b + i)));
+    return relu(_mm512_add_ps(_mm512_fmadd_ps(a, p, q), load(s.b, s.b_low)));
   }
   if constexpr (kForm == GridSource::kNormNorm) {
-    return relu(_mm512_add_ps(_mm512_fmadd_ps(a, p, q), _mm512_fmadd_ps(load_bf16(s.b + i), r, t)));
+    return relu(_mm512_add_ps(_mm512_fmadd_ps(a, p, q), _mm512_fmadd_ps(load(s.b, s.b_low), r, t)));
   }
   if constexpr (kForm == GridSource::kBackward) {
-    return _mm512_fmadd_ps(a, p, _mm512_fmadd_ps(load_bf16(s.b + i), q, r));
+    return _mm512_fmadd_ps(a, p, _mm512_fmadd_ps(load(s.b, s.b_low), q, r));
   }
   return a;
 }
@@ -61,35 +60,82 @@ template <int kForm>
 // would wait for its line.
 constexpr long kWriteAhead = 512;
 
-template <int kGroups, int kForm, bool kImage>
+// Stores one vector to the grid and, in the order of a, to the image.
+template <bool kImage, bool kParts>
+[[gnu::always_inline]] inline void store(const GridSource& s, __m512 v, long from, long to) {
+  Parts parts{};
+  if constexpr (kParts) {
+    parts = split(v);
+    store_bf16(s.grid_low + to, _mm512_sub_ps(v, parts.rounded));
+  } else {
+    parts.high = (__m256i)_mm512_cvtneps_pbh(v);
+  }
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(s.grid + to), parts.high);
+  if constexpr (kImage) {
+    __builtin_prefetch(s.image + from + kWriteAhead);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(s.image + from), parts.high);
+    if constexpr (kParts) {
+      __builtin_prefetch(s.image_low + from + kWriteAhead);
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(s.image_low + from), parts.low);
+    }
+  }
+}
+
+// The coefficients of a source in registers.
+template <int kGroups, int kForm, bool kImage, bool kParts>
+struct Filler {
+  const GridSource& s;
+  __m512 p[kGroups], q[kGroups], r[kGroups], t[kGroups];
+
+  [[gnu::always_inline]] explicit Filler(const GridSource& source) : s(source) {
+    for (int g = 0; g < kGroups; ++g) {
+      const __m512 zero = _mm512_setzero_ps();
+      p[g] = kForm == GridSource::kCopy ? zero : _mm512_loadu_ps(s.p + 16 * g);
+      q[g] = kForm == GridSource::kCopy ? zero : _mm512_loadu_ps(s.q + 16 * g);
+      r[g] = kForm < GridSource::kNormNorm ? zero : _mm512_loadu_ps(s.r + 16 * g);
+      t[g] = kForm != GridSource::kNormNorm ? zero : _mm512_loadu_ps(s.s + 16 * g);
+    }
+  }
+
+  // From element `from` of the sources to element `to` of the grid, channels 16 g and up.
+  [[gnu::always_inline]] void vector(int g, long from, long to) const {
+    if constexpr (kForm == GridSource::kCopy) {
+      const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(s.a + from));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(s.grid + to), v);
+    } else {
+      store<kImage, kParts>(s, value<kForm, kParts>(s, from, p[g], q[g], r[g], t[g]), from, to);
+    }
+  }
+};
+
+template <int kGroups, int kForm, bool kImage, bool kParts>
 void fill(const GridSource& s, int first_run, int last_run) {
   constexpr long kPixel = kGroups * 16;
-  __m512 p[kGroups], q[kGroups], r[kGroups], t[kGroups];
-  for (int g = 0; g < kGroups; ++g) {
-    const __m512 zero = _mm512_setzero_ps();
-    p[g] = kForm == GridSource::kCopy ? zero : _mm512_loadu_ps(s.p + 16 * g);
-    q[g] = kForm == GridSource::kCopy ? zero : _mm512_loadu_ps(s.q + 16 * g);
-    r[g] = kForm < GridSource::kNormNorm ? zero : _mm512_loadu_ps(s.r + 16 * g);
-    t[g] = kForm != GridSource::kNormNorm ? zero : _mm512_loadu_ps(s.s + 16 * g);
-  }
+  Filler<kGroups, kForm, kImage, kParts> filler(s);
   for (int k = first_run; k < last_run; ++k) {
     const Run run = s.runs[k];
     long from = run.src * kPixel, to = run.dst * kPixel;
     for (int i = 0; i < run.count; ++i, from += run.src_step * kPixel, to += run.dst_step * kPixel) {
-      for (int g = 0; g < kGroups; ++g) {
-        __m256i v;
-        if constexpr (kForm == GridSource::kCopy) {
-          v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(s.a + from + 16 * g));
-        } else {
-          v = (__m256i)_mm512_cvtneps_pbh(value<kForm>(s, from + 16 * g, p[g], q[g], r[g], t[g]));
-        }
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(s.grid + to + 16 * g), v);
-        if constexpr (kImage) {
-          __builtin_prefetch(s.image + from + 16 * g + kWriteAhead);
-          _mm256_storeu_si256(reinterpret_cast<__m256i*>(s.image + from + 16 * g), v);
-        }
-      }
+      for (int g = 0; g < kGroups; ++g) filler.vector(g, from + 16 * g, to + 16 * g);
     }
+  }
+}
+
+template <int kGroups, bool kParts>
+void fill_form(const GridSource& source, int first_run, int last_run) {
+  const bool image = source.image != nullptr;
+  switch (source.form) {
+    case GridSource::kCopy:
+      return fill<kGroups, GridSource::kCopy, false, false>(source, first_run, last_run);
+    case GridSource::kNorm:
+      return image ? fill<kGroups, GridSource::kNorm, true, kParts>(source, first_run, last_run)
+                   : fill<kGroups, GridSource::kNorm, false, kParts>(source, first_run, last_run);
+    case GridSource::kNormSkip:
+      return fill<kGroups, GridSource::kNormSkip, true, kParts>(source, first_run, last_run);
+    case GridSource::kNormNorm:
+      return fill<kGroups, GridSource::kNormNorm, true, kParts>(source, first_run, last_run);
+    case GridSource::kBackward:
+      return fill<kGroups, GridSource::kBackward, false, false>(source, first_run, last_run);
   }
 }
 
@@ -98,31 +144,23 @@ void fill(const GridSource& s, int first_run, int last_run) {
 void fill_grid(const GridSource& source, int first_run, int last_run) {
   with_groups(source.channels, [&](auto groups) {
     constexpr int kGroups = decltype(groups)::value;
-    const bool image = source.image != nullptr;
-    switch (source.form) {
-      case GridSource::kCopy:
-        return fill<kGroups, GridSource::kCopy, false>(source, first_run, last_run);
-      case GridSource::kNorm:
-        return image ? fill<kGroups, GridSource::kNorm, true>(source, first_run, last_run)
-                     : fill<kGroups, GridSource::kNorm, false>(source, first_run, last_run);
-      case GridSource::kNormSkip:
-        return fill<kGroups, GridSource::kNormSkip, true>(source, first_run, last_run);
-      case GridSource::kNormNorm:
-        return fill<kGroups, GridSource::kNormNorm, true>(source, first_run, last_run);
-      case GridSource::kBackward:
-        return fill<kGroups, GridSource::kBackward, false>(source, first_run, last_run);
-    }
+    source.grid_low == nullptr ? fill_form<kGroups, false>(source, first_run, last_run)
+                               : fill_form<kGroups, true>(source, first_run, last_run);
   });
 }
 
-void store_statistics(int channels, const float* sums, Bf16* z, double* sum, double* square) {
+void store_statistics(int channels, const float* sums, Bf16* z, Low* low, double* sum, double* square) {
   with_groups(channels, [&](auto groups) {
     constexpr int kGroups = decltype(groups)::value;
     __m512 s[kGroups], q[kGroups];
     for (int g = 0; g < kGroups; ++g) s[g] = q[g] = _mm512_setzero_ps();
     each_vector<kGroups>(kStripPixels, [&](int g, long i) {
       const __m512 v = _mm512_loadu_ps(sums + i);
-      store_bf16(z + i, v);
+      if (low == nullptr) {
+        store_bf16(z + i, v);
+      } else {
+        store_parts(z + i, low + i, split(v));
+      }
       s[g] = _mm512_add_ps(s[g], v);
       q[g] = _mm512_fmadd_ps(v, v, q[g]);
     });

@@ -25,36 +25,48 @@ inline void up_tile(const UpShape& shape, const char* operand, const Bf16* weigh
   }
 }
 
+// Adds operand x weights to four tiles of sums.
+[[gnu::always_inline]] inline void add_products(const ConvShape& shape, const char* operand,
+                                                const std::int32_t* pixel_offset, const Bf16* weights) {
+  const char* a0 = operand + pixel_offset[0];
+  const char* a1 = operand + pixel_offset[1];
+  const char* a2 = operand + pixel_offset[2];
+  const char* a3 = operand + pixel_offset[3];
+  const long stride = shape.row_stride;
+  for (int chunk = 0; chunk < shape.chunks; ++chunk, weights += kTileElements) {
+    const long offset = shape.chunk_offset[chunk];
+    tile_load<6>(weights, 64);
+    tile_load<4>(a0 + offset, stride);
+    tile_multiply<0, 4, 6>();
+    tile_load<5>(a1 + offset, stride);
+    tile_multiply<1, 5, 6>();
+    tile_load<4>(a2 + offset, stride);
+    tile_multiply<2, 4, 6>();
+    tile_load<5>(a3 + offset, stride);
+    tile_multiply<3, 5, 6>();
+  }
+}
+
 }  // namespace
 
 TileScope::TileScope() { __asm__ volatile("ldtilecfg %0" ::"m"(kConfig)); }
 TileScope::~TileScope() { __asm__ volatile("tilerelease"); }
 
 void conv_strip(const ConvShape& shape, const void* operand, const std::int32_t* pixel_offset,
-                const Bf16* weights, float* sums) {
+                const Bf16* weights, const Bf16* low_weights, float* sums) {
   fence();
-  const char* a0 = static_cast<const char*>(operand) + pixel_offset[0];
-  const char* a1 = static_cast<const char*>(operand) + pixel_offset[1];
-  const char* a2 = static_cast<const char*>(operand) + pixel_offset[2];
-  const char* a3 = static_cast<const char*>(operand) + pixel_offset[3];
-  const long stride = shape.row_stride;
+  const char* a = static_cast<const char*>(operand);
   const long sum_stride = shape.column_tiles * 64L;
   for (int column = 0; column < shape.column_tiles; ++column) {
     tile_zero<0>();
     tile_zero<1>();
     tile_zero<2>();
     tile_zero<3>();
-    for (int chunk = 0; chunk < shape.chunks; ++chunk, weights += kTileElements) {
-      const long offset = shape.chunk_offset[chunk];
-      tile_load<6>(weights, 64);
-      tile_load<4>(a0 + offset, stride);
-      tile_multiply<0, 4, 6>();
-      tile_load<5>(a1 + offset, stride);
-      tile_multiply<1, 5, 6>();
-      tile_load<4>(a2 + offset, stride);
-      tile_multiply<2, 4, 6>();
-      tile_load<5>(a3 + offset, stride);
-      tile_multiply<3, 5, 6>();
+    const long tiles = static_cast<long>(column) * shape.chunks * kTileElements;
+    add_products(shape, a, pixel_offset, weights + tiles);
+    if (low_weights != nullptr) {
+      add_products(shape, a + shape.low_operand, pixel_offset, weights + tiles);
+      add_products(shape, a, pixel_offset, low_weights + tiles);
     }
     char* out = reinterpret_cast<char*>(sums) + column * 64L;
     tile_store<0>(out, sum_stride);

@@ -48,7 +48,9 @@ bool amx_available(std::string* why) {
 }
 
 #ifndef LONGTAIL_AMX
-std::unique_ptr<Engine> make_amx_engine(const ResNetSpec&, int, base::ThreadPool&) { return nullptr; }
+std::unique_ptr<Engine> make_amx_engine(const ResNetSpec&, int, base::ThreadPool&, AmxPrecision) {
+  return nullptr;
+}
 #endif
 
 }  // namespace longtail::nn

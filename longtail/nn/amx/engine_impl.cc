@@ -8,11 +8,16 @@
 namespace longtail::nn {
 namespace amx {
 
-AmxEngine::AmxEngine(const ResNetSpec& spec, int max_batch, base::ThreadPool& pool)
-    : spec_(spec), max_batch_(max_batch), pool_(pool), network_(spec) {
+AmxEngine::AmxEngine(const ResNetSpec& spec, int max_batch, base::ThreadPool& pool, AmxPrecision precision)
+    : spec_(spec),
+      fine_(precision == AmxPrecision::kFine),
+      max_batch_(max_batch),
+      pool_(pool),
+      network_(spec) {
   for (int worker = 0; worker < pool.threads(); ++worker) scratch_.emplace_back(network_);
   norms_.resize(static_cast<std::size_t>(network_.layers));
   forward_weights_ = Buffer<Bf16>(network_.forward_index.size());
+  if (fine_) forward_low_weights_ = Buffer<Bf16>(network_.forward_index.size());
   backward_weights_ = Buffer<Bf16>(network_.backward_index.size());
 }
 
@@ -38,6 +43,7 @@ void AmxEngine::allocate_training() {
   }
   x_offset_.push_back(take(network_.blocks.back().second.out_elements()));
   activations_ = Buffer<Bf16>(total);
+  if (fine_) lows_ = Buffer<Low>(total);
   stage_gradient_[0] = Buffer<Bf16>(batch * 1024 * 16);
   stage_gradient_[1] = Buffer<Bf16>(batch * 256 * 32);
   stage_gradient_[2] = Buffer<Bf16>(batch * 64 * 64);
@@ -55,9 +61,19 @@ void AmxEngine::allocate_training() {
   correct_.resize(batch);
 }
 
-const Bf16* AmxEngine::input(const Batch& batch, int image) const {
-  return static_cast<const Bf16*>(batch.images) +
-         static_cast<std::size_t>(image) * static_cast<std::size_t>(spec_.channels) * 1024;
+const void* AmxEngine::input(const Batch& batch, int image) const {
+  return static_cast<const std::byte*>(batch.images) +
+         static_cast<std::size_t>(image) * data::bytes_per_image(input_layout(), spec_.channels);
+}
+void AmxEngine::gather_input(const Batch& batch, int image, Scratch& s) {
+  const void* pixels = input(batch, image);
+  if (fine_) {
+    pad_float_input(spec_.channels, static_cast<const float*>(pixels), s.padded.data(), s.padded_low.data());
+    gather_neighbours(spec_.channels, s.padded_low.data(), grid_low(Kind::kFirst, s));
+  } else {
+    pad_input(spec_.channels, static_cast<const Bf16*>(pixels), s.padded.data());
+  }
+  gather_neighbours(spec_.channels, s.padded.data(), s.grid(Kind::kFirst));
 }
 Bf16* AmxEngine::z(const Layer& layer, int image) {
   return activations_.data() + z_offset_[static_cast<std::size_t>(layer.index)] +
@@ -110,7 +126,11 @@ void AmxEngine::begin(std::span<const float> parameters, std::span<const float> 
     const auto& from = forward ? network_.forward_index : network_.backward_index;
     Bf16* to = forward ? forward_weights_.data() : backward_weights_.data();
     const std::size_t first = static_cast<std::size_t>(forward ? index : index - forward_pieces) * kPiece;
-    gather_bf16(std::min(kPiece, from.size() - first), from.data() + first, parameters.data(), to + first);
+    const std::size_t count = std::min(kPiece, from.size() - first);
+    gather_bf16(count, from.data() + first, parameters.data(), to + first);
+    if (fine_ && forward) {
+      gather_bf16_low(count, from.data() + first, parameters.data(), forward_low_weights_.data() + first);
+    }
   });
   if (running.empty()) return;
   const auto set = [&](const Layer& layer) { norm(layer).from_running(layer, parameters, running); };
@@ -178,8 +198,9 @@ void AmxEngine::image_gradients(std::span<const float> parameters, std::span<con
 
 }  // namespace amx
 
-std::unique_ptr<Engine> make_amx_engine(const ResNetSpec& spec, int max_batch, base::ThreadPool& pool) {
-  return std::make_unique<amx::AmxEngine>(spec, max_batch, pool);
+std::unique_ptr<Engine> make_amx_engine(const ResNetSpec& spec, int max_batch, base::ThreadPool& pool,
+                                        AmxPrecision precision) {
+  return std::make_unique<amx::AmxEngine>(spec, max_batch, pool, precision);
 }
 
 }  // namespace longtail::nn

@@ -2,6 +2,10 @@
 // barrier after each where its batch norm's statistics become known; inside a pass every image goes through
 // all there is to do while it is in cache. The batch is cut into slices of fixed size, whose sums are added
 // in order: no bit depends on the number of threads.
+//
+// With kFine every value on the way forward has two parts of bf16, 16 bits instead of 8, and a convolution
+// multiplies three times; gradients stay in bf16, where rounding does no harm. Then the gradient is that of
+// fp32 (docs/performance.md).
 #pragma once
 
 #include <functional>
@@ -9,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "longtail/nn/amx/amx_engine.h"
 #include "longtail/nn/amx/state.h"
 #include "longtail/nn/engine.h"
 
@@ -16,11 +21,13 @@ namespace longtail::nn::amx {
 
 class AmxEngine final : public Engine {
  public:
-  AmxEngine(const ResNetSpec& spec, int max_batch, base::ThreadPool& pool);
+  AmxEngine(const ResNetSpec& spec, int max_batch, base::ThreadPool& pool, AmxPrecision precision);
 
-  std::string_view name() const override { return "amx"; }
+  std::string_view name() const override { return fine_ ? "amx-fine" : "amx"; }
   const ResNetSpec& spec() const override { return spec_; }
-  data::PixelLayout input_layout() const override { return data::PixelLayout::kNhwcBf16; }
+  data::PixelLayout input_layout() const override {
+    return fine_ ? data::PixelLayout::kNchwF32 : data::PixelLayout::kNhwcBf16;
+  }
   StepResult gradient(std::span<const float> parameters, std::span<float> buffers, const Batch& batch,
                       const Loss& loss, std::span<float> gradient) override;
   void predict(std::span<const float> parameters, std::span<const float> buffers, const Batch& batch,
@@ -83,6 +90,15 @@ class AmxEngine final : public Engine {
     for (const Bf16* array : arrays(next)) result.array[result.count++] = array;
     return result;
   }
+  Ahead lows(const Ahead& ahead) {
+    Ahead result;
+    if (!fine_) return result;
+    result.count = ahead.count;
+    for (int i = 0; i < ahead.count; ++i) result.array[i] = low(static_cast<const Bf16*>(ahead.array[i]));
+    return result;
+  }
+  // Forward, with its statistics.
+  void convolve_same(const Layer& layer, ImageConv& conv, int image, const Slice& slice);
   // Any other, over a grid that is there.
   void convolve(const Layer& layer, const Bf16* grid, int image, int which, const Slice& slice);
   // The input of a block (or, behind the last, the features) from what came before it; it is kept in x(b).
@@ -122,26 +138,41 @@ class AmxEngine final : public Engine {
   void predict_same(const Layer& layer, const Bf16* in, const Bf16* skip, Bf16* out, Scratch& scratch);
   void predict_other(const Layer& layer, const Bf16* grid, bool relu, Bf16* out, Scratch& scratch);
 
-  const Bf16* input(const Batch& batch, int image) const;
+  // An image of the batch, and what the first convolution makes of it: its neighbourhoods on a grid.
+  const void* input(const Batch& batch, int image) const;
+  void gather_input(const Batch& batch, int image, Scratch& scratch);
   // Arrays of one image.
   Bf16* z(const Layer& layer, int image);
   Bf16* x(std::size_t block, int image);
+  // The low bits of an activation; null if there are none.
+  Low* low(const Bf16* activation) {
+    return fine_ ? lows_.data() + (activation - activations_.data()) : nullptr;
+  }
+  Bf16* grid_low(Kind kind, Scratch& scratch) const {
+    return fine_ ? scratch.grid(kind) + network_.grid_elements(kind) : nullptr;
+  }
+  const Bf16* low_weights(const Layer& layer) const {
+    return fine_ ? forward_low_weights_.data() + layer.forward : nullptr;
+  }
   Norm& norm(const Layer& layer) { return norms_[static_cast<std::size_t>(layer.index)]; }
   std::span<const SliceSums> step_sums() const {
     return {slice_sums_.data(), static_cast<std::size_t>(step_.slices())};
   }
 
   ResNetSpec spec_;
+  bool fine_;
   int max_batch_;
   base::ThreadPool& pool_;
   Network network_;
   std::vector<Scratch> scratch_;
   std::vector<Norm> norms_;
   Buffer<Bf16> forward_weights_;
+  Buffer<Bf16> forward_low_weights_;  // only if fine
   Buffer<Bf16> backward_weights_;
 
   // Training only, allocated at the first step.
   Buffer<Bf16> activations_;
+  Buffer<Low> lows_;                   // of the activations; only if fine
   std::vector<std::size_t> z_offset_;  // of a layer
   std::vector<std::size_t> x_offset_;  // of a block's input; one more for the features
   Buffer<Bf16> stage_gradient_[3];     // at the inputs of the second and third stage, and at the features
@@ -163,7 +194,8 @@ class AmxEngine final : public Engine {
 
 // The zero-padded, subsampled shortcut and its gradient (Skip::kPad), for one image of the block's first
 // layer.
-void pad_skip(const Geometry& geometry, const Bf16* x, Bf16* skip);
+template <class Value>
+void pad_skip(const Geometry& geometry, const Value* x, Value* skip);
 void pad_skip_gradient(const Geometry& geometry, const Bf16* d, Bf16* gradient);
 
 }  // namespace longtail::nn::amx

@@ -1,7 +1,7 @@
 # The kernels of the amx engine alone are compiled for AVX-512 and AMX; the program asks the CPU before it calls them.
 # A compiler or CPU family without AMX leaves the engine out.
 include(CheckCXXSourceCompiles)
-set(amx_kernels conv conv_image weight_gradient batch_norm layout head peak)
+set(amx_kernels conv conv_image conv_parts weight_gradient batch_norm layout head peak)
 file(GLOB amx_tests ${CMAKE_CURRENT_LIST_DIR}/*_test.cc)
 set(amx_engine network geometry state engine_impl forward backward predict)
 list(TRANSFORM amx_kernels REPLACE "(.+)" "${CMAKE_CURRENT_LIST_DIR}/\\1.cc")
@@ -23,7 +23,7 @@ if(LONGTAIL_COMPILER_HAS_AMX)
   # without any), so checks of addresses are left out here; alignment, bounds, overflows and shifts stay (43 s). Its
   # tests compare every element of what it writes, and the kernels around it keep all checks.
   if(LONGTAIL_SANITIZE)
-    set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/conv_image.cc APPEND PROPERTY COMPILE_OPTIONS
+    set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/conv_image.cc ${CMAKE_CURRENT_LIST_DIR}/conv_parts.cc APPEND PROPERTY COMPILE_OPTIONS
       -fno-sanitize=address,null,object-size,pointer-overflow)
   endif()
   target_compile_definitions(longtail_nn PRIVATE LONGTAIL_AMX)

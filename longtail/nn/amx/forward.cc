@@ -47,24 +47,36 @@ void AmxEngine::convolve(const Layer& layer, const Bf16* grid, int image, int wh
   const Geometry& g = *layer.geometry;
   const std::int32_t middle = middle_chunk(g);
   const bool small = layer.unit.kernel == 1;
-  const ConvShape shape{.chunk_offset = small ? &middle : g.chunk_offset.data(),
-                        .chunks = small ? 1 : static_cast<int>(g.chunk_offset.size()),
-                        .column_tiles = g.out_channels / 16,
-                        .row_stride = g.row_stride};
+  const ConvShape shape{
+      .chunk_offset = small ? &middle : g.chunk_offset.data(),
+      .chunks = small ? 1 : static_cast<int>(g.chunk_offset.size()),
+      .column_tiles = g.out_channels / 16,
+      .row_stride = g.row_stride,
+      .low_operand = static_cast<std::ptrdiff_t>(network_.grid_elements(g.kind) * sizeof(Bf16))};
   Bf16* out = z(layer, image);
   float* sums = slice.scratch.sums.data();
   for (int strip = 0; strip < g.strips(); ++strip, out += kStripPixels * g.out_channels) {
-    conv_strip(shape, grid, g.tile_offset.data() + 4 * strip, forward_weights_.data() + layer.forward, sums);
-    store_statistics(g.out_channels, sums, out, slice.sums.sum[which], slice.sums.product[which]);
+    conv_strip(shape, grid, g.tile_offset.data() + 4 * strip, forward_weights_.data() + layer.forward,
+               low_weights(layer), sums);
+    store_statistics(g.out_channels, sums, out, low(out), slice.sums.sum[which], slice.sums.product[which]);
   }
+}
+
+void AmxEngine::convolve_same(const Layer& layer, ImageConv& conv, int image, const Slice& slice) {
+  Bf16* out = z(layer, image);
+  double* sum = slice.sums.sum[0];
+  double* square = slice.sums.product[0];
+  if (!fine_) return conv_statistics(conv, out, sum, square);
+  conv.low_weights = low_weights(layer);
+  conv.ahead_low = lows(conv.ahead);
+  conv_statistics_parts(conv, out, low(out), sum, square);
 }
 
 void AmxEngine::stem_forward(const Slice& slice) {
   Bf16* grid = slice.scratch.grid(Kind::kFirst);
   for (int i = 0; i < slice.count(); ++i) {
     const int image = slice.image(i);
-    pad_input(spec_.channels, input(*step_.batch, image), slice.scratch.padded.data());
-    gather_neighbours(spec_.channels, slice.scratch.padded.data(), grid);
+    gather_input(*step_.batch, image, slice.scratch);
     convolve(network_.stem, grid, image, 0, slice);
   }
 }
@@ -75,23 +87,30 @@ GridSource AmxEngine::block_input(std::size_t b, int image, Scratch& scratch) {
   source.form = GridSource::kNorm;
   source.channels = main.unit.out;
   source.a = z(main, image);
+  source.a_low = low(source.a);
   source.p = norm(main).scale;
   source.q = norm(main).shift;
   source.image = x(b, image);
+  source.image_low = low(source.image);
   if (b == 0) return source;
   const Block& previous = network_.blocks[b - 1];
   if (previous.skip == Skip::kProjection) {
     source.form = GridSource::kNormNorm;
     source.b = z(previous.projection, image);
+    source.b_low = low(source.b);
     source.r = norm(previous.projection).scale;
     source.s = norm(previous.projection).shift;
     return source;
   }
   source.form = GridSource::kNormSkip;
   source.b = x(b - 1, image);
+  source.b_low = low(source.b);
   if (previous.skip == Skip::kPad) {
     pad_skip(*previous.first.geometry, source.b, scratch.values3.data());
     source.b = scratch.values3.data();
+    if (!fine_) return source;
+    pad_skip(*previous.first.geometry, source.b_low, scratch.values3_low.data());
+    source.b_low = scratch.values3_low.data();
   }
   return source;
 }
@@ -103,8 +122,8 @@ void AmxEngine::first_forward(std::size_t b, const Slice& slice) {
     const int image = slice.image(i);
     GridSource source = block_input(b, image, slice.scratch);
     source.grid = slice.scratch.grid(g.kind);
+    source.grid_low = grid_low(g.kind, slice.scratch);
     source.runs = g.grid.runs.data();
-    Bf16* out = z(block.first, image);
     if (g.same()) {
       ImageConv conv = image_conv(block.first, source, forward_weights_.data() + block.first.forward);
       conv.ahead = ahead(slice, image, [&](int next) {
@@ -114,7 +133,7 @@ void AmxEngine::first_forward(std::size_t b, const Slice& slice) {
             projected ? z(network_.blocks[b - 1].projection, next) : x(b == 0 ? 0 : b - 1, next);
         return std::array<const Bf16*, 4>{z(main, next), side, x(b, next), z(block.first, next)};
       });
-      conv_statistics(conv, out, slice.sums.sum[0], slice.sums.product[0]);
+      convolve_same(block.first, conv, image, slice);
       continue;
     }
     fill_grid(source, 0, static_cast<int>(g.grid.runs.size()));
@@ -133,14 +152,16 @@ void AmxEngine::second_forward(std::size_t b, const Slice& slice) {
   source.p = n.scale;
   source.q = n.shift;
   source.grid = slice.scratch.grid(layer.geometry->kind);
+  source.grid_low = grid_low(layer.geometry->kind, slice.scratch);
   for (int i = 0; i < slice.count(); ++i) {
     const int image = slice.image(i);
     source.a = z(block.first, image);
+    source.a_low = low(source.a);
     ImageConv conv = image_conv(layer, source, forward_weights_.data() + layer.forward);
     conv.ahead = ahead(slice, image, [&](int next) {
       return std::array{z(block.first, next), z(layer, next)};
     });
-    conv_statistics(conv, z(layer, image), slice.sums.sum[0], slice.sums.product[0]);
+    convolve_same(layer, conv, image, slice);
   }
 }
 
@@ -150,6 +171,7 @@ void AmxEngine::head(const Slice& slice) {
     const int image = slice.image(i);
     GridSource source = block_input(network_.blocks.size(), image, slice.scratch);
     source.grid = slice.scratch.values.data();
+    if (fine_) source.grid_low = slice.scratch.values2.data();
     source.runs = &all;
     fill_grid(source, 0, 1);
     head_image(image, slice);
@@ -163,7 +185,7 @@ void AmxEngine::head_image(int image, const Slice& slice) {
   const std::span<float> logits(logits_.data() + i * classes, classes);
   const std::span<float> d(logit_gradient_.data() + i * classes, classes);
   const float* weight = step_.parameters.data() + network_.linear_weight;
-  mean_pixels(x(b, image), features);
+  mean_pixels(x(b, image), low(x(b, image)), features);
   linear_forward(spec_.classes, weight, step_.parameters.data() + network_.linear_bias, features,
                  logits.data());
   const std::int32_t label = step_.batch->labels[i];
@@ -206,11 +228,14 @@ void each_kept_pixel(const Geometry& g, const Visit& visit) {
 
 }  // namespace
 
-void pad_skip(const Geometry& g, const Bf16* x, Bf16* skip) {
-  std::memset(skip, 0, static_cast<std::size_t>(g.out_pixels * g.out_channels) * sizeof(Bf16));
-  const std::size_t bytes = static_cast<std::size_t>(g.in_channels) * sizeof(Bf16);
+template <class Value>
+void pad_skip(const Geometry& g, const Value* x, Value* skip) {
+  std::memset(skip, 0, static_cast<std::size_t>(g.out_pixels * g.out_channels) * sizeof(Value));
+  const std::size_t bytes = static_cast<std::size_t>(g.in_channels) * sizeof(Value);
   each_kept_pixel(g, [&](int large, int small) { std::memcpy(skip + small, x + large, bytes); });
 }
+template void pad_skip(const Geometry& g, const Bf16* x, Bf16* skip);
+template void pad_skip(const Geometry& g, const Low* x, Low* skip);
 
 void pad_skip_gradient(const Geometry& g, const Bf16* d, Bf16* gradient) {
   std::memset(gradient, 0, static_cast<std::size_t>(g.in_pixels * g.in_channels) * sizeof(Bf16));

@@ -4,10 +4,12 @@
 
 namespace longtail::nn::amx {
 
-void mean_pixels(const Bf16* x, float* mean) {
+void mean_pixels(const Bf16* x, const Low* low, float* mean) {
   for (int g = 0; g < 64; g += 16) {
     __m512 sum = _mm512_setzero_ps();
-    for (int p = 0; p < 64; ++p) sum = _mm512_add_ps(sum, load_bf16(x + p * 64 + g));
+    for (int i = g; i < 64 * 64; i += 64) {
+      sum = _mm512_add_ps(sum, low == nullptr ? load_bf16(x + i) : load_parts(x + i, low + i));
+    }
     _mm512_storeu_ps(mean + g, _mm512_mul_ps(sum, _mm512_set1_ps(1.0f / 64)));
   }
 }

@@ -12,6 +12,9 @@
 namespace longtail::nn::amx {
 
 using Bf16 = std::uint16_t;
+// The next eight bits of an activation, beside its bf16 (see split in vector.h). Where a kernel takes a
+// pointer to them, null says that there are none: bf16 alone.
+using Low = std::int8_t;
 
 constexpr int kStripPixels = 64;  // of a convolution's output: four tiles of 16
 constexpr int kTileBytes = 1024;
@@ -59,6 +62,12 @@ struct GridSource {
   Bf16* image;  // the values in the order of a; may be null
   Bf16* grid;
   const Run* runs;
+  // Finer values: low bits of a, b and image, and what the grid's bf16 leave, in bf16 again. All or none; not
+  // with kCopy and kBackward.
+  const Low* a_low = nullptr;
+  const Low* b_low = nullptr;
+  Low* image_low = nullptr;
+  Bf16* grid_low = nullptr;
 };
 void fill_grid(const GridSource& source, int first_run, int last_run);
 
@@ -88,10 +97,17 @@ struct ImageConv {
   std::ptrdiff_t row_stride;  // from one pixel of a tile to the next
   std::ptrdiff_t row_pitch;   // from one row of the grid to the next
   Ahead ahead = {};
+
+  // Operands of twice the bits, each the sum of two bf16 numbers: grid x weights + low grid x weights + grid
+  // x low weights.
+  const Bf16* low_weights = nullptr;
+  Ahead ahead_low = {};  // arrays of Low
 };
 
 // z = sums; adds their sums and sums of squares to the doubles of each channel.
 void conv_statistics(const ImageConv& conv, Bf16* z, double* sum, double* square);
+// The same with operands and z in two parts.
+void conv_statistics_parts(const ImageConv& conv, Bf16* z, Low* low, double* sum, double* square);
 // out = relu(sums + bias [+ skip]); skip may be null.
 void conv_activation(const ImageConv& conv, const float* bias, const Bf16* skip, Bf16* out);
 // See GradientEpilogue.
@@ -105,10 +121,11 @@ struct ConvShape {
   int chunks;
   int column_tiles;  // output channels / 16
   std::ptrdiff_t row_stride;
+  std::ptrdiff_t low_operand = 0;  // bytes from the operand to its low part, if there are low weights
 };
 // weights: [column tile][chunk] tiles. sums: 64 rows of 16 * column_tiles floats.
 void conv_strip(const ConvShape& shape, const void* operand, const std::int32_t* pixel_offset,
-                const Bf16* weights, float* sums);
+                const Bf16* weights, const Bf16* low_weights, float* sums);
 
 // The data gradient of a stride-2 convolution: one tile of 16 pixels (y, x) of the small image makes four
 // tiles of the large one, pixels (2y+py, 2x+px), each with the taps that reach it. taps[parity] ..
@@ -146,7 +163,7 @@ void weight_gradient(const WeightGradientShape& shape, int images, const void* l
 // ---- epilogues: 64 rows of sums to bf16 ----
 
 // z = sums; adds their sums and sums of squares to the doubles of each channel.
-void store_statistics(int channels, const float* sums, Bf16* z, double* sum, double* square);
+void store_statistics(int channels, const float* sums, Bf16* z, Low* low, double* sum, double* square);
 // out = sums + bias, rectified where asked.
 void store_activation(int channels, const float* sums, const float* bias, bool relu, Bf16* out);
 
@@ -171,6 +188,7 @@ struct GradientEpilogue {
   const Bf16* mask;
   const float* scale;
   const float* shift;
+  const Low* low;  // of z, where `mask` is null; may be null
   BackwardSums first;
   BackwardSums second;  // z null: there is none
   Bf16* d;
@@ -204,11 +222,13 @@ void transpose_pixels(int chunks, const std::int32_t* first, int pair_distance, 
 constexpr int kPaddedRow = 34 * 3 + 26;
 constexpr int kPaddedInput = 36 * kPaddedRow;
 void pad_input(int channels, const Bf16* image, Bf16* padded);
+// From floats, channels first, in two parts.
+void pad_float_input(int channels, const float* image, Bf16* padded, Bf16* padded_low);
 void gather_neighbours(int channels, const Bf16* padded, Bf16* out);
 
 // ---- the end of the network: 64 pixels of 64 channels, in floats ----
 
-void mean_pixels(const Bf16* x, float* mean);
+void mean_pixels(const Bf16* x, const Low* low, float* mean);
 void linear_forward(int classes, const float* weight, const float* bias, const float* features,
                     float* logits);
 void linear_backward(int classes, const float* weight, const float* logit_gradient, float* feature_gradient);
@@ -222,6 +242,8 @@ void fill_strip(const float* features, float scale, float* sums);
 
 // out[i] = bf16(source[index[i]]), 0 where the index is negative; count is a multiple of 16.
 void gather_bf16(std::size_t count, const std::int32_t* index, const float* source, Bf16* out);
+// What that leaves: out[i] = bf16(source[index[i]] - bf16(source[index[i]])).
+void gather_bf16_low(std::size_t count, const std::int32_t* index, const float* source, Bf16* out);
 // out[i] = source[index[i]]; count is a multiple of 16.
 void gather_floats(std::size_t count, const std::int32_t* index, const float* source, float* out);
 // out[i] = the sum over s of source[s * stride + i], in the order of s; count is a multiple of 16.

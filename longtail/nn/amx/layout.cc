@@ -119,6 +119,25 @@ void pad_input(int channels, const Bf16* image, Bf16* padded) {
   }
 }
 
+void pad_float_input(int channels, const float* image, Bf16* padded, Bf16* padded_low) {
+  for (int c = 0; c < channels; ++c) {
+    for (int y = 0; y < 32; ++y) {
+      const long row = (y + 2) * kPaddedRow + channels + c;
+      for (int x = 0; x < 32; x += 16) {
+        const __m512 v = _mm512_loadu_ps(image + c * 1024 + y * 32 + x);
+        const __m256i high = (__m256i)_mm512_cvtneps_pbh(v);
+        alignas(32) Bf16 part[2][16];
+        _mm256_store_si256(reinterpret_cast<__m256i*>(part[0]), high);
+        store_bf16(part[1], _mm512_sub_ps(v, widen_bf16(high)));
+        for (int i = 0; i < 16; ++i) {
+          padded[row + (x + i) * channels] = part[0][i];
+          padded_low[row + (x + i) * channels] = part[1][i];
+        }
+      }
+    }
+  }
+}
+
 void gather_neighbours(int channels, const Bf16* padded, Bf16* out) {
   const int width = 3 * channels;
   const __mmask32 mask = (1u << width) - 1;
@@ -133,11 +152,24 @@ void gather_neighbours(int channels, const Bf16* padded, Bf16* out) {
   }
 }
 
+namespace {
+
+inline __m512 gather_there(const std::int32_t* index, const float* source) {
+  const __m512i at = _mm512_loadu_si512(index);
+  const __mmask16 there = _mm512_cmpge_epi32_mask(at, _mm512_setzero_si512());
+  return _mm512_mask_i32gather_ps(_mm512_setzero_ps(), there, at, source, 4);
+}
+
+}  // namespace
+
 void gather_bf16(std::size_t count, const std::int32_t* index, const float* source, Bf16* out) {
+  for (std::size_t i = 0; i < count; i += 16) store_bf16(out + i, gather_there(index + i, source));
+}
+
+void gather_bf16_low(std::size_t count, const std::int32_t* index, const float* source, Bf16* out) {
   for (std::size_t i = 0; i < count; i += 16) {
-    const __m512i at = _mm512_loadu_si512(index + i);
-    const __mmask16 there = _mm512_cmpge_epi32_mask(at, _mm512_setzero_si512());
-    store_bf16(out + i, _mm512_mask_i32gather_ps(_mm512_setzero_ps(), there, at, source, 4));
+    const __m512 v = gather_there(index + i, source);
+    store_bf16(out + i, _mm512_sub_ps(v, widen_bf16((__m256i)_mm512_cvtneps_pbh(v))));
   }
 }
 

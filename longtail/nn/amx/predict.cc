@@ -49,7 +49,7 @@ void AmxEngine::predict_other(const Layer& layer, const Bf16* grid, bool relu, B
                         .row_stride = g.row_stride};
   for (int strip = 0; strip < g.strips(); ++strip) {
     conv_strip(shape, grid, g.tile_offset.data() + 4 * strip, forward_weights_.data() + layer.forward,
-               scratch.sums.data());
+               nullptr, scratch.sums.data());
     store_activation(g.out_channels, scratch.sums.data(), norm(layer).shift, relu,
                      out + strip * kStripPixels * g.out_channels);
   }
@@ -83,12 +83,11 @@ void AmxEngine::predict_block(const Block& block, Bf16* x, Scratch& s) {
 void AmxEngine::predict_image(const Batch& batch, int image, std::span<const float> parameters, float* logits,
                               Scratch& s) {
   Bf16* x = s.values.data();
-  pad_input(spec_.channels, input(batch, image), s.padded.data());
-  gather_neighbours(spec_.channels, s.padded.data(), s.grid(Kind::kFirst));
+  gather_input(batch, image, s);
   predict_other(network_.stem, s.grid(Kind::kFirst), true, x, s);
   for (const Block& block : network_.blocks) predict_block(block, x, s);
   alignas(64) float features[kMaxChannels];
-  mean_pixels(x, features);
+  mean_pixels(x, nullptr, features);
   linear_forward(spec_.classes, parameters.data() + network_.linear_weight,
                  parameters.data() + network_.linear_bias, features, logits);
 }

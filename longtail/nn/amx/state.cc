@@ -93,7 +93,9 @@ Scratch::Scratch(const Network& network) {
   values = Buffer<Bf16>(1024 * 16);
   values2 = Buffer<Bf16>(1024 * 16);
   values3 = Buffer<Bf16>(1024 * 16);
+  values3_low = Buffer<Low>(1024 * 16);
   padded = Buffer<Bf16>(kPaddedInput);
+  padded_low = Buffer<Bf16>(kPaddedInput);
   sums = Buffer<float>(kStripPixels * kMaxChannels);
 }
 

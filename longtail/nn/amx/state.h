@@ -59,8 +59,10 @@ struct Scratch {
   Buffer<Bf16> values;       // activations of one image
   Buffer<Bf16> values2;
   Buffer<Bf16> values3;
+  Buffer<Low> values3_low;
   Buffer<Bf16> padded;  // the input with its border
-  Buffer<float> sums;   // of a strip
+  Buffer<Bf16> padded_low;
+  Buffer<float> sums;  // of a strip
 };
 
 }  // namespace longtail::nn::amx

@@ -20,7 +20,7 @@ TEST(AmxVectors, StatisticsAreThoseOfTheUnroundedSums) {
     const std::vector<float> sums = numbers.floats(z(64 * channels));
     std::vector<Bf16> out(sums.size());
     std::vector<double> sum(z(channels), 1.0), square(z(channels), 2.0), sum_twin = sum, square_twin = square;
-    store_statistics(channels, sums.data(), out.data(), sum.data(), square.data());
+    store_statistics(channels, sums.data(), out.data(), nullptr, sum.data(), square.data());
     for (std::size_t i = 0; i < sums.size(); ++i) {
       EXPECT_EQ(out[i], narrow(sums[i]));
       sum_twin[i % z(channels)] += sums[i];
@@ -136,7 +136,7 @@ TEST(AmxVectors, TheClassifierEqualsScalarLoops) {
   const auto w = numbers.floats(kClasses * 64), b = numbers.floats(kClasses),
              d = numbers.floats(kImages * kClasses), f = numbers.floats(kImages * 64);
   std::vector<float> mean(64), logits(kClasses), back(64), dw(kClasses * 64), db(kClasses);
-  mean_pixels(x.data(), mean.data());
+  mean_pixels(x.data(), nullptr, mean.data());
   linear_forward(kClasses, w.data(), b.data(), mean.data(), logits.data());
   linear_backward(kClasses, w.data(), d.data(), back.data());
   linear_weight_gradient(kImages, kClasses, 0, 20, d.data(), f.data(), dw.data(), db.data());
