@@ -230,5 +230,10 @@ TEST(EvalGradientsTest, TheAmxEngineAgreesWithPyTorchInEvalModeAsFarAsBf16Goes) 
   expect_eval_mode_gradients("amx", {0.05, 0.3, 3.0, 0.15});
 }
 
+TEST(EvalGradientsTest, TheAmxFineEngineAgreesWithPyTorchInEvalMode) {
+  if (nn::resolve_engine("auto") != "amx") GTEST_SKIP() << "this CPU has no AMX tiles";
+  expect_eval_mode_gradients("amx-fine", {0.01, 0.06, 0.4, 0.03});
+}
+
 }  // namespace
 }  // namespace longtail::theory

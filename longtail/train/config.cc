@@ -39,9 +39,8 @@ void add_model_params(Table& table) {
       .one_of({"projection", "pad"});
   table
       .add("engine", &RunConfig::engine,
-           "What does the arithmetic: amx (bf16 tiles), amx-fine (tiles, gradients as of fp32), onednn "
-           "(fp32), "
-           "or auto, the fastest this CPU has.")
+           "What does the arithmetic: amx (bf16 tiles), amx-fine (tiles, gradients as of fp32), "
+           "onednn (fp32) or auto (the fastest that this CPU has).")
       .one_of({"auto", "amx", "amx-fine", "onednn"});
 }
 

@@ -179,7 +179,8 @@ TEST(RunLog, EveryKeyOfOursIsNeededOrHarmless) {
 }
 
 TEST(RunLog, AFileThatIsNoLogIsRefusedByName) {
-  const auto path = std::filesystem::path(testing::TempDir()) / ("not_a_log.json." + std::to_string(::getpid()));
+  const auto path =
+      std::filesystem::path(testing::TempDir()) / ("not_a_log.json." + std::to_string(::getpid()));
   for (const char* content : {"", "{", "[]", "{}", "{\"strategy\": 3}", "\x80"}) {
     base::write_atomically(path, std::string_view(content));
     try {
