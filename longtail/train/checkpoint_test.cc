@@ -2,12 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <numeric>
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
+#include "longtail/data/testing.h"
 #include "longtail/nn/init.h"
 
 namespace longtail::train {
@@ -44,10 +44,6 @@ Checkpoint sample(bool with_log) {
   return checkpoint;
 }
 
-fs::path file(const char* name) {
-  return fs::path(testing::TempDir()) / (std::to_string(::getpid()) + "." + name);
-}
-
 std::string refusal(const fs::path& path) {
   try {
     read_checkpoint(path);
@@ -58,7 +54,8 @@ std::string refusal(const fs::path& path) {
 }
 
 TEST(Checkpoint, ReadsBackWhatWasWritten) {
-  const fs::path path = file("whole.ckpt");
+  const data::TempFolder folder;
+  const fs::path path = folder / "whole.ckpt";
   const Checkpoint written = sample(true);
   write_checkpoint(path, written);
   const Checkpoint read = read_checkpoint(path);
@@ -74,14 +71,16 @@ TEST(Checkpoint, ReadsBackWhatWasWritten) {
 }
 
 TEST(Checkpoint, OfANetworkAloneHasNoLog) {
-  const fs::path path = file("network.ckpt");
+  const data::TempFolder folder;
+  const fs::path path = folder / "network.ckpt";
   write_checkpoint(path, sample(false));
   EXPECT_FALSE(read_checkpoint(path).log.has_value());
   EXPECT_TRUE(read_checkpoint(path).momentum.empty());
 }
 
 TEST(Checkpoint, WithAnyByteChangedIsRefusedInASentence) {
-  const fs::path path = file("damaged.ckpt");
+  const data::TempFolder folder;
+  const fs::path path = folder / "damaged.ckpt";
   write_checkpoint(path, sample(false));
   const std::string whole = base::read_text(path);
   std::vector<std::size_t> places(
@@ -98,7 +97,8 @@ TEST(Checkpoint, WithAnyByteChangedIsRefusedInASentence) {
 }
 
 TEST(Checkpoint, CutShortOrTooLongIsRefused) {
-  const fs::path path = file("short.ckpt");
+  const data::TempFolder folder;
+  const fs::path path = folder / "short.ckpt";
   write_checkpoint(path, sample(false));
   const std::string whole = base::read_text(path);
   for (const std::size_t size :
@@ -111,7 +111,8 @@ TEST(Checkpoint, CutShortOrTooLongIsRefused) {
 }
 
 TEST(Checkpoint, WhoseArraysDoNotFitItsNetworkIsRefused) {
-  const fs::path path = file("misfit.ckpt");
+  const data::TempFolder folder;
+  const fs::path path = folder / "misfit.ckpt";
   Checkpoint checkpoint = sample(false);
   checkpoint.network.parameters.pop_back();
   write_checkpoint(path, checkpoint);
@@ -120,7 +121,7 @@ TEST(Checkpoint, WhoseArraysDoNotFitItsNetworkIsRefused) {
 
 TEST(Checkpoint, AFolderWithoutARunSaysHowToMakeOne) {
   try {
-    read_state(file("nowhere"));
+    read_state(data::TempFolder() / "nowhere");
     FAIL();
   } catch (const base::Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("longtail train"));

@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -10,6 +9,7 @@
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
+#include "longtail/data/testing.h"
 
 namespace longtail::train {
 namespace {
@@ -77,8 +77,7 @@ std::string error_of(const json& object) {
 }
 
 TEST(RunLog, ReadsBackExactlyWhatWasWritten) {
-  const auto folder = std::filesystem::path(testing::TempDir()) / ("run_log." + std::to_string(::getpid()));
-  base::make_folder(folder);
+  const data::TempFolder folder;
   RunLog log = sample_log();
   log.seconds_training = 1.5;
   write_log(folder / "log.json", log);
