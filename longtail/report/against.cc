@@ -158,6 +158,7 @@ Results comparable_with_paper(const Results& results) {
   Results same;
   std::set<std::int64_t> seeds;
   std::set<std::tuple<std::string, std::string, std::int64_t>> taken;
+  std::vector<std::string> again;
   for (const Run& run : results.runs) {
     Run copy = run;
     copy.series = run.strategy;
@@ -167,7 +168,11 @@ Results comparable_with_paper(const Results& results) {
     });
     if (!published || !protocol_differences(protocol_of(run), paper_protocol()).empty()) continue;
     // A run done twice, on two engines for example, counts once.
-    if (!taken.emplace(copy.series, copy.condition, copy.seed).second) continue;
+    if (!taken.emplace(copy.series, copy.condition, copy.seed).second) {
+      again.push_back(fmt::format("{} at {}, seed {}", series_title(run.series),
+                                  condition_title(run.condition), run.seed));
+      continue;
+    }
     // Other groups than the paper's are other numbers.
     if (run.log && run.log->groups != "paper") {
       for (Accuracies* all : {&copy.best, copy.last ? &*copy.last : &copy.best})
@@ -175,6 +180,12 @@ Results comparable_with_paper(const Results& results) {
     }
     seeds.insert(copy.seed);
     same.runs.push_back(std::move(copy));
+  }
+  if (!again.empty()) {
+    same.warnings.push_back(
+        fmt::format("Findings and pairs count a run of the paper once. Done again, and in the table of cells "
+                    "only: {}.",
+                    base::join(again, "; ")));
   }
   same.seeds.assign(seeds.begin(), seeds.end());
   const auto there = [&](const auto& wanted, auto Run::*name) {
@@ -291,6 +302,7 @@ Against against_paper(const Results& results, const SummaryOptions& options) {
   const Results same = comparable_with_paper(results);
   if (const std::string missing = missing_of_paper(same); !missing.empty())
     against.statements.push_back(missing);
+  against.statements.insert(against.statements.end(), same.warnings.begin(), same.warnings.end());
   against.claims = judge_claims(same, paper, options);
   against.statements.push_back(count_of(against.claims));
   against.tables.push_back(std::move(table));

@@ -159,6 +159,7 @@ TEST(AgainstTest, ARunDoneOnTwoEnginesCountsOnceAndAnotherProtocolDoesNot) {
   const Results same = comparable_with_paper(read_results(std::vector{logs.path()}));
   EXPECT_EQ(same.runs.size(), 1u);
   EXPECT_THAT(same.series, ElementsAre("uniform"));
+  EXPECT_THAT(same.warnings, ElementsAre(HasSubstr("seed 42")));
 }
 
 // The paper's published logs of rho = 100, as far as its tables look at them: overall, head, medium and tail
