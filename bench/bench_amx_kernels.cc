@@ -117,16 +117,7 @@ void same_kind(Data& data, const Geometry& g) {
   const double products = 9.0 * g.in_channels * g.out_channels * g.out_pixels;
   const double image = 2.0 * g.out_pixels * g.out_channels;
   const auto conv = [&](GridSource::Form form) {
-    return ImageConv{.source = source_of(data, g, form),
-                     .run_end = g.grid.run_end.data(),
-                     .weights = data.weights.data(),
-                     .chunk_offset = g.chunk_offset.data(),
-                     .chunks = static_cast<int>(g.chunk_offset.size()),
-                     .outputs = g.outputs,
-                     .groups = g.out_channels / 16,
-                     .strips = g.row_strips(),
-                     .row_stride = g.row_stride,
-                     .row_pitch = g.row_pitch};
+    return image_conv(g, source_of(data, g, form), data.weights.data());
   };
   double* totals = data.totals.data();
   const float* k = data.coefficients.data();

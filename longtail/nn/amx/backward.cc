@@ -198,7 +198,7 @@ void AmxEngine::second_backward(std::size_t b, const Slice& slice) {
     e.low = low(z1);
     e.first = {z1, n.mean, slice.sums.sum[0], slice.sums.product[0]};
     e.d = inner_gradient(block, image);
-    ImageConv conv = image_conv(layer, source, backward_weights_.data() + layer.backward);
+    ImageConv conv = image_conv(*layer.geometry, source, backward_weights_.data() + layer.backward);
     conv.ahead = ahead(slice, image, [&](int next) {
       return std::array{block_gradient(b + 1, next), z(layer, next), z(block.first, next)};
     });
@@ -238,7 +238,7 @@ void AmxEngine::first_image(std::size_t b, int image, int place, const Slice& sl
   GradientEpilogue e = block_input_epilogue(b, image, slice);
   if (block.skip == Skip::kIdentity) {
     e.skip = d;
-    ImageConv conv = image_conv(layer, source, backward_weights_.data() + layer.backward);
+    ImageConv conv = image_conv(*layer.geometry, source, backward_weights_.data() + layer.backward);
     conv.ahead = ahead(slice, image, [&](int next) {
       const GradientEpilogue to = block_input_epilogue(b, next, slice);
       return std::array{static_cast<const Bf16*>(inner_gradient(block, next)),

@@ -4,26 +4,6 @@
 namespace longtail::nn::amx {
 namespace {
 
-struct Statistics {
-  static constexpr bool kParts = false;
-  Bf16* z;
-  double* total;
-  double* total_square;
-  __m512 sum, square;
-
-  [[gnu::always_inline]] void begin(int) { sum = square = _mm512_setzero_ps(); }
-  [[gnu::always_inline]] void vector(const float* sums, long element) {
-    const __m512 v = _mm512_load_ps(sums);
-    store_bf16(z + element, v);
-    sum = _mm512_add_ps(sum, v);
-    square = _mm512_fmadd_ps(v, v, square);
-  }
-  [[gnu::always_inline]] void end(int group) {
-    add_to_doubles(total + 16 * group, sum);
-    add_to_doubles(total_square + 16 * group, square);
-  }
-};
-
 template <bool kSkip>
 struct Activation {
   static constexpr bool kParts = false;
@@ -93,7 +73,7 @@ void gradient(const ImageConv& conv, const GradientEpilogue& e) {
 }  // namespace
 
 void conv_statistics(const ImageConv& conv, Bf16* z, double* sum, double* square) {
-  convolve(conv, Statistics{z, sum, square, {}, {}});
+  convolve(conv, Statistics<false>{z, nullptr, sum, square, {}, {}});
 }
 
 void conv_activation(const ImageConv& conv, const float* bias, const Bf16* skip, Bf16* out) {

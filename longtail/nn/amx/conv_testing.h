@@ -73,17 +73,4 @@ inline std::vector<Bf16> pack(const std::vector<std::int32_t>& index, const std:
   return packed;
 }
 
-inline ImageConv image_conv(const Geometry& g, const GridSource& source, const std::vector<Bf16>& weights) {
-  return {.source = source,
-          .run_end = g.grid.run_end.data(),
-          .weights = weights.data(),
-          .chunk_offset = g.chunk_offset.data(),
-          .chunks = static_cast<int>(g.chunk_offset.size()),
-          .outputs = g.outputs,
-          .groups = g.out_channels / 16,
-          .strips = g.row_strips(),
-          .row_stride = g.row_stride,
-          .row_pitch = g.row_pitch};
-}
-
 }  // namespace longtail::nn::amx

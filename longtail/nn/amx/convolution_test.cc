@@ -124,7 +124,7 @@ TEST(AmxConvolution, StrideOneWithStatisticsEqualsPlainLoops) {
     std::vector<double> sum(channels), square(channels), sum_twin(channels), square_twin(channels);
     {
       const TileScope tiles;
-      conv_statistics(image_conv(g, copying(g.in_channels, plain.x, grid, g), weights), out.data(),
+      conv_statistics(image_conv(g, copying(g.in_channels, plain.x, grid, g), weights.data()), out.data(),
                       sum.data(), square.data());
     }
     expect_rounded(out, expected, label(kind, g.in_channels));
@@ -160,7 +160,7 @@ TEST(AmxConvolution, SourcesAreAppliedOnTheWayToTheGrid) {
       std::vector<double> sum(channels), square(channels);
       {
         const TileScope tiles;
-        conv_statistics(image_conv(g, source, weights), out.data(), sum.data(), square.data());
+        conv_statistics(image_conv(g, source, weights.data()), out.data(), sum.data(), square.data());
       }
       for (std::size_t i = 0; i < plain.x.size(); ++i) {
         const std::size_t c = i % channels;
@@ -195,7 +195,7 @@ TEST(AmxConvolution, ActivationsOfPredictionEqualPlainLoops) {
       const std::vector<Bf16> weights = pack(forward_index(g, 3), plain.w);
       {
         const TileScope tiles;
-        conv_activation(image_conv(g, copying(g.in_channels, plain.x, grid, g), weights), bias.data(),
+        conv_activation(image_conv(g, copying(g.in_channels, plain.x, grid, g), weights.data()), bias.data(),
                         add ? plain.d.data() : nullptr, out.data());
       }
       std::vector<double> expected = plain.forward();
@@ -248,7 +248,7 @@ TEST(AmxConvolution, DataGradientEqualsPlainLoopsAtStrideOne) {
       const std::vector<Bf16> weights = pack(backward_index(g), plain.w);
       {
         const TileScope tiles;
-        conv_gradient(image_conv(g, copying(g.out_channels, d, grid, g), weights), e);
+        conv_gradient(image_conv(g, copying(g.out_channels, d, grid, g), weights.data()), e);
       }
       std::vector<double> expected = plain.data_gradient();
       for (std::size_t i = 0; i < n; ++i) {

@@ -79,8 +79,6 @@ class AmxEngine final : public Engine {
   void stem_forward(const Slice& slice);
   void first_forward(std::size_t b, const Slice& slice);
   void second_forward(std::size_t b, const Slice& slice);
-  // A convolution of stride 1, forward or backward, over a grid that is filled from a source.
-  ImageConv image_conv(const Layer& layer, const GridSource& source, const Bf16* weights) const;
   // The same arrays of the image that this worker will most likely take next: arrays(image) lists them.
   template <class Arrays>
   Ahead ahead(const Slice& slice, int image, const Arrays& arrays) {
@@ -97,7 +95,7 @@ class AmxEngine final : public Engine {
     for (int i = 0; i < ahead.count; ++i) result.array[i] = low(static_cast<const Bf16*>(ahead.array[i]));
     return result;
   }
-  // Forward, with its statistics.
+  // A convolution of stride 1 forward, with its statistics.
   void convolve_same(const Layer& layer, ImageConv& conv, int image, const Slice& slice);
   // Any other, over a grid that is there.
   void convolve(const Layer& layer, const Bf16* grid, int image, int which, const Slice& slice);

@@ -27,22 +27,6 @@ void AmxEngine::finish_forward(const Layer& layer, int which) {
   norm(layer).from_batch(layer, step_sums(), which, count, step_.parameters, step_.buffers);
 }
 
-ImageConv AmxEngine::image_conv(const Layer& layer, const GridSource& source, const Bf16* weights) const {
-  const Geometry& g = *layer.geometry;
-  ImageConv conv{.source = source,
-                 .run_end = g.grid.run_end.data(),
-                 .weights = weights,
-                 .chunk_offset = g.chunk_offset.data(),
-                 .chunks = static_cast<int>(g.chunk_offset.size()),
-                 .outputs = g.outputs,
-                 .groups = g.out_channels / 16,
-                 .strips = g.row_strips(),
-                 .row_stride = g.row_stride,
-                 .row_pitch = g.row_pitch};
-  conv.source.runs = g.grid.runs.data();
-  return conv;
-}
-
 void AmxEngine::convolve(const Layer& layer, const Bf16* grid, int image, int which, const Slice& slice) {
   const Geometry& g = *layer.geometry;
   const std::int32_t middle = middle_chunk(g);
@@ -125,7 +109,8 @@ void AmxEngine::first_forward(std::size_t b, const Slice& slice) {
     source.grid_low = grid_low(g.kind, slice.scratch);
     source.runs = g.grid.runs.data();
     if (g.same()) {
-      ImageConv conv = image_conv(block.first, source, forward_weights_.data() + block.first.forward);
+      ImageConv conv =
+          image_conv(*block.first.geometry, source, forward_weights_.data() + block.first.forward);
       conv.ahead = ahead(slice, image, [&](int next) {
         const Layer& main = b == 0 ? network_.stem : network_.blocks[b - 1].second;
         const bool projected = b > 0 && network_.blocks[b - 1].skip == Skip::kProjection;
@@ -157,7 +142,7 @@ void AmxEngine::second_forward(std::size_t b, const Slice& slice) {
     const int image = slice.image(i);
     source.a = z(block.first, image);
     source.a_low = low(source.a);
-    ImageConv conv = image_conv(layer, source, forward_weights_.data() + layer.forward);
+    ImageConv conv = image_conv(*layer.geometry, source, forward_weights_.data() + layer.forward);
     conv.ahead = ahead(slice, image, [&](int next) {
       return std::array{z(block.first, next), z(layer, next)};
     });

@@ -306,6 +306,21 @@ Geometry make_geometry(Kind kind, int input_channels) {
 
 std::int32_t middle_chunk(const Geometry& g) { return tap_position(g.kind, 1, 1) * 2 * g.in_channels; }
 
+ImageConv image_conv(const Geometry& g, const GridSource& source, const Bf16* weights) {
+  ImageConv conv{.source = source,
+                 .run_end = g.grid.run_end.data(),
+                 .weights = weights,
+                 .chunk_offset = g.chunk_offset.data(),
+                 .chunks = static_cast<int>(g.chunk_offset.size()),
+                 .outputs = g.outputs,
+                 .groups = g.out_channels / 16,
+                 .strips = g.row_strips(),
+                 .row_stride = g.row_stride,
+                 .row_pitch = g.row_pitch};
+  conv.source.runs = g.grid.runs.data();
+  return conv;
+}
+
 UpGeometry make_up_geometry(Kind kind, bool projection, std::int32_t second_grid) {
   UpGeometry up;
   const bool large = kind == Kind::kDown16;  // 32x32 from 16x16, else 16x16 from 8x8

@@ -83,6 +83,9 @@ Geometry make_geometry(Kind kind, int input_channels = 3);
 constexpr int kMiddleTap = 4;
 std::int32_t middle_chunk(const Geometry& geometry);
 
+// A convolution of a Same kind over a grid that is filled from a source, with packed weights.
+ImageConv image_conv(const Geometry& geometry, const GridSource& source, const Bf16* weights);
+
 // The data gradient of a kDown convolution and the 1x1 convolution beside it, whose gradients lie on two
 // grids of the next Same kind, `second_grid` bytes apart.
 struct UpGeometry {

@@ -166,5 +166,32 @@ void convolve(const ImageConv& conv, const Epilogue& epilogue) {
   if (conv.chunks == 6) convolve<6, 4>(conv, epilogue);
 }
 
+// The epilogue of the forward pass.
+template <bool kTwoParts>
+struct Statistics {
+  static constexpr bool kParts = kTwoParts;
+  Bf16* z;
+  Low* low;
+  double* total;
+  double* total_square;
+  __m512 sum, square;
+
+  [[gnu::always_inline]] void begin(int) { sum = square = _mm512_setzero_ps(); }
+  [[gnu::always_inline]] void vector(const float* sums, long element) {
+    const __m512 v = _mm512_load_ps(sums);
+    if constexpr (kParts) {
+      store_parts(z + element, low + element, split(v));
+    } else {
+      store_bf16(z + element, v);
+    }
+    sum = _mm512_add_ps(sum, v);
+    square = _mm512_fmadd_ps(v, v, square);
+  }
+  [[gnu::always_inline]] void end(int group) {
+    add_to_doubles(total + 16 * group, sum);
+    add_to_doubles(total_square + 16 * group, square);
+  }
+};
+
 }  // namespace
 }  // namespace longtail::nn::amx

@@ -3,7 +3,7 @@
 // the standard library that could leave a copy of itself in another file. All activations are bf16, pixels
 // first, channels last.
 //
-// Every kernel has a scalar twin in kernels_test.cc.
+// Every kernel has a scalar twin in convolution_test.cc, vector_kernels_test.cc or parts_test.cc.
 #pragma once
 
 #include <cstddef>

@@ -102,7 +102,7 @@ TEST(AmxParts, StrideOneEqualsPlainLoopsWithEverySource) {
           b.low.data(), image.low.data(), grid_low.data()};
       const auto weights = pack(forward_index(g, 3), w), low_weights = pack_low(forward_index(g, 3), w);
       std::vector<double> sum(channels), square(channels);
-      ImageConv conv = image_conv(g, source, weights);
+      ImageConv conv = image_conv(g, source, weights.data());
       conv.low_weights = low_weights.data();
       {
         const TileScope tiles;

@@ -35,8 +35,8 @@ void AmxEngine::predict_same(const Layer& layer, const Bf16* in, const Bf16* ski
   source.channels = layer.unit.in;
   source.a = in;
   source.grid = scratch.grid(layer.geometry->kind);
-  conv_activation(image_conv(layer, source, forward_weights_.data() + layer.forward), norm(layer).shift, skip,
-                  out);
+  conv_activation(image_conv(*layer.geometry, source, forward_weights_.data() + layer.forward),
+                  norm(layer).shift, skip, out);
 }
 
 void AmxEngine::predict_other(const Layer& layer, const Bf16* grid, bool relu, Bf16* out, Scratch& scratch) {
