@@ -36,18 +36,38 @@ struct PngImage {
   PngImage& operator=(const PngImage&) = delete;
 };
 
+// `picture` has its transparency as a last channel. The mean with black is taken of the stored values, as
+// browsers and image libraries do it; libpng's own way works on light and would brighten what shines through.
+void lay_on_black(Picture& picture) {
+  const auto colours = static_cast<std::size_t>(picture.channels - 1);
+  const std::size_t pixels = picture.samples.size() / (colours + 1);
+  for (std::size_t i = 0; i < pixels; ++i) {
+    const unsigned alpha = picture.samples[(colours + 1) * i + colours];
+    for (std::size_t c = 0; c < colours; ++c) {
+      picture.samples[colours * i + c] =
+          static_cast<std::uint8_t>((picture.samples[(colours + 1) * i + c] * alpha + 127) / 255);
+    }
+  }
+  picture.samples.resize(colours * pixels);
+  picture.channels = static_cast<int>(colours);
+}
+
 Picture decode_png(std::span<const std::uint8_t> file, const std::string& where, std::uint64_t most_pixels) {
   PngImage png;
   png_image& image = png.image;
   const auto damaged = [&] { fail("{}: this PNG picture cannot be read: {}", where, image.message); };
   if (!png_image_begin_read_from_memory(&image, file.data(), file.size())) damaged();
   check_size(image.width, image.height, most_pixels, where);
-  const bool colour = (image.format & PNG_FORMAT_FLAG_COLOR) != 0;
-  image.format = colour ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
-  Picture picture{static_cast<int>(image.width), static_cast<int>(image.height), colour ? 3 : 1, {}};
+  // Sixteen bits mean the same scale as eight, not light, unless the file says otherwise.
+  image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
+  image.format &= PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA;  // eight bits a channel, no palette
+  Picture picture{static_cast<int>(image.width),
+                  static_cast<int>(image.height),
+                  static_cast<int>(PNG_IMAGE_PIXEL_CHANNELS(image.format)),
+                  {}};
   picture.samples.resize(PNG_IMAGE_SIZE(image));
-  const png_color black{0, 0, 0};
-  if (!png_image_finish_read(&image, &black, picture.samples.data(), 0, nullptr)) damaged();
+  if (!png_image_finish_read(&image, nullptr, picture.samples.data(), 0, nullptr)) damaged();
+  if (image.format & PNG_FORMAT_FLAG_ALPHA) lay_on_black(picture);
   return picture;
 }
 

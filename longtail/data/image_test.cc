@@ -82,6 +82,40 @@ TEST(Image, TransparencyIsLaidOnBlack) {
   EXPECT_THAT(picture.samples, testing::ElementsAre(200, 100, 50, 0, 0, 0));
 }
 
+TEST(Image, HalfTransparentValuesAreHalved) {
+  const Bytes colours = {255, 100, 50, 128, 255, 255, 255, 51};
+  EXPECT_THAT(decode_picture(encode_png(2, 1, 4, colours), "a.png").samples,
+              testing::ElementsAre(128, 50, 25, 51, 51, 51));
+  const Bytes greys = {255, 128, 200, 255};
+  const Picture grey = decode_picture(encode_png(2, 1, 2, greys), "a.png");
+  EXPECT_EQ(grey.channels, 1);
+  EXPECT_THAT(grey.samples, testing::ElementsAre(128, 200));
+}
+
+std::string png_chunk(const std::string& kind, const std::string& content) {
+  const std::string named = kind + content;
+  const auto* bytes = reinterpret_cast<const Bytef*>(named.data());
+  const uLong sum = crc32(0, bytes, static_cast<uInt>(named.size()));
+  return big_endian(static_cast<std::uint32_t>(content.size())) + named +
+         big_endian(static_cast<std::uint32_t>(sum));
+}
+
+TEST(Image, SixteenBitsAreOnTheScaleOfEight) {
+  const Bytes wanted = {0, 10, 50, 128, 200, 255};
+  std::string row(1, '\0');  // no filter
+  for (const std::uint8_t value : wanted) row.append(2, static_cast<char>(value));
+  std::string packed(64, '\0');
+  uLongf size = packed.size();
+  ASSERT_EQ(compress(reinterpret_cast<Bytef*>(packed.data()), &size,
+                     reinterpret_cast<const Bytef*>(row.data()), row.size()),
+            Z_OK);
+  packed.resize(size);
+  const std::string header = big_endian(6) + big_endian(1) + std::string("\x10\0\0\0\0", 5);  // 16 bits, grey
+  const std::string file =
+      "\x89PNG\r\n\x1a\n" + png_chunk("IHDR", header) + png_chunk("IDAT", packed) + png_chunk("IEND", "");
+  EXPECT_EQ(decode_picture(to_bytes(file), "deep.png").samples, wanted);
+}
+
 TEST(Image, JpegIsCloseToItsSamplesGreyColourAndFourColour) {
   for (const int channels : {1, 3}) {
     Picture picture{40, 30, channels, Bytes(static_cast<std::size_t>(1200 * channels), 90)};
