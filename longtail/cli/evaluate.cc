@@ -33,7 +33,8 @@ train::RunLog measured(const train::Checkpoint& state, const train::RunConfig& c
   const auto engine = nn::make_engine(config.engine, state.spec(), kBatch, pool);
   const auto groups = data::Groups::parse(state.log->groups).of(state.log->class_counts);
   train::RunLog log = *state.log;
-  const train::EvaluationSet test{*data, data->test, {}, groups};
+  const std::vector<std::int32_t> rows = train::learnable_rows(data->test, state.log->class_counts);
+  const train::EvaluationSet test{*data, data->test, rows, groups};
   log.best = train::evaluate(*engine, state.best, test, kBatch).full(log.best_epoch);
   log.last = train::evaluate(*engine, state.network, test, kBatch).full(state.epochs_done - 1);
   return log;

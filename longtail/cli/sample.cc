@@ -91,6 +91,7 @@ std::vector<Line> by_group(const std::vector<Line>& classes, const data::Groups&
   std::vector<Line> lines;
   for (const std::string_view name : data::kGroupNames) lines.push_back({std::string(name), 0, 0, 0, 0});
   for (const Line& line : classes) {
+    if (line.images == 0) continue;  // left out: in no group
     Line& group = lines[static_cast<std::size_t>(groups.of(line.images))];
     ++group.classes;
     group.images += line.images;

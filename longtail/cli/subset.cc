@@ -60,7 +60,8 @@ void print_classes(const data::Subset& subset, const Labels& labels, const data:
   fmt::print("\n  class  images  group   name\n");
   for (std::size_t k = 0; k < subset.counts.size(); ++k) {
     fmt::print("  {:>5}  {:>6}  {:<6}  {}\n", k, subset.counts[k],
-               data::kGroupNames[static_cast<std::size_t>(groups.of(subset.counts[k]))],
+               subset.counts[k] > 0 ? data::kGroupNames[static_cast<std::size_t>(groups.of(subset.counts[k]))]
+                                    : "out",
                labels.class_names[k]);
   }
 }

@@ -50,7 +50,9 @@ std::vector<Group> Groups::of(std::span<const std::int64_t> counts) const {
 
 std::array<int, 3> Groups::sizes(std::span<const std::int64_t> counts) const {
   std::array<int, 3> sizes{};
-  for (const std::int64_t count : counts) ++sizes[static_cast<std::size_t>(of(count))];
+  for (const std::int64_t count : counts) {
+    if (count > 0) ++sizes[static_cast<std::size_t>(of(count))];
+  }
   return sizes;
 }
 

@@ -23,7 +23,7 @@ class Groups {
   Group of(std::int64_t count) const;
   // The group of each class.
   std::vector<Group> of(std::span<const std::int64_t> counts) const;
-  // Number of classes in head, medium, tail.
+  // Number of classes in head, medium, tail. A class without images is left out of the training and in none.
   std::array<int, 3> sizes(std::span<const std::int64_t> counts) const;
   const std::string& name() const { return name_; }
 

@@ -121,8 +121,10 @@ NamedFigure effect_of_rho(const Drawing& d) {
     }
     script += fmt::format("set title '{}' offset 0,-0.6\nset ylabel '{}' offset 1.2,0\n",
                           metric_title(metric), first ? "Test accuracy (%)" : "");
-    script += plot.empty() ? "set label 1 'no class in this group' at graph 0.5, graph 0.5 center\nplot NaN "
-                             "notitle\nunset label 1\n"
+    // gnuplot cannot find a range by itself where there is no point.
+    script += plot.empty() ? "set label 1 'no class in this group' at graph 0.5, graph 0.5 center\n"
+                             "set yrange [0:1]\nset format y ''\nplot NaN notitle\n"
+                             "set yrange [*:*]\nset format y\nunset label 1\n"
                            : plot + "\n";
     first = false;
   }

@@ -46,8 +46,10 @@ json condition_json(const Results& results, const std::string& condition) {
   if (!run) return object;
   object["counts"] = run->log->class_counts;
   object["names"] = run->log->class_names;
-  for (data::Group group : data::Groups::parse(run->log->groups).of(run->log->class_counts)) {
-    object["groups"].push_back(data::kGroupNames[static_cast<std::size_t>(group)]);
+  const auto groups = data::Groups::parse(run->log->groups);
+  for (const std::int64_t count : run->log->class_counts) {
+    object["groups"].push_back(count > 0 ? data::kGroupNames[static_cast<std::size_t>(groups.of(count))]
+                                         : "");
   }
   object["thresholds"] = thresholds(run->log->groups);
   for (int epoch : milestones(results, condition)) object["milestones"].push_back(epoch + 1);

@@ -141,6 +141,22 @@ TEST(ReportTest, ACsvGivesOnlyWhatACsvCanFill) {
   EXPECT_TRUE(std::filesystem::exists(out.path() / "index.html"));
 }
 
+TEST(ReportTest, AGroupThatIsEmptyAtEveryRatioIsSaidInTheFigure) {
+  const test::Folder in("no_tail_in"), out("no_tail_out");
+  base::write_atomically(
+      in.path() / "mine.csv",
+      std::string_view("rho,strategy,seed,overall,head,medium,tail\n10,uniform,1,50,60,40,\n"
+                       "20,uniform,1,45,58,32,\n10,square_root,1,51,60,42,\n"
+                       "20,square_root,1,46,58,34,\n"));
+  ReportOptions options;
+  options.inputs = {in.path() / "mine.csv"};
+  options.out = out.path();
+  const auto remarks = write_report(make_report(options), options);
+  if (!base::has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+  EXPECT_THAT(remarks, testing::IsEmpty());
+  EXPECT_THAT(base::read_text(out.path() / "figures/effect_of_rho.svg"), HasSubstr("no class in this group"));
+}
+
 TEST(ReportTest, TheSameLogsGiveTheSamePage) {
   const test::Folder logs("same_in"), out("same_out");
   test::write_grid(logs, {100}, {1, 2, 3, 4, 5, 6}, 5);

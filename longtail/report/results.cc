@@ -161,11 +161,19 @@ void drop_odd_epochs(std::vector<Run>& runs, const ReadOptions& options, std::ve
   for (const Run& run : runs) {
     if (run.log) ++counts[run.log->epochs()];
   }
+  if (counts.empty() && options.epochs.value_or(0) > 0)
+    warnings.push_back("--epochs is ignored: results without logs do not say how long they trained.");
   if (counts.empty() || options.epochs == 0 || (counts.size() == 1 && !options.epochs)) return;
   const int common = std::max_element(counts.begin(), counts.end(), [](auto& a, auto& b) {
                        return std::pair(a.second, a.first) < std::pair(b.second, b.first);
                      })->first;
   const int wanted = options.epochs.value_or(common);
+  if (!counts.contains(wanted)) {
+    std::vector<std::string> there;
+    for (const auto& [epochs, count] : counts) there.push_back(std::to_string(epochs));
+    base::fail<base::UsageError>("no run has {} epochs; there are runs of {}", wanted,
+                                 base::join(there, ", "));
+  }
   std::erase_if(runs, [&](const Run& run) {
     if (!run.log || run.log->epochs() == wanted) return false;
     warnings.push_back(

@@ -133,6 +133,12 @@ TEST(ResultsTest, OddEpochsCanBeAskedForOrReportedApart) {
   EXPECT_EQ(read(folder.path(), {.epochs = 20}).runs.size(), 1u);
   EXPECT_THAT(read(folder.path(), {.epochs = 0}).series,
               ElementsAre("uniform (epochs=10)", "uniform (epochs=20)"));
+  try {
+    read(folder.path(), {.epochs = 30});
+    FAIL() << "no run has 30 epochs";
+  } catch (const base::UsageError& error) {
+    EXPECT_STREQ(error.what(), "no run has 30 epochs; there are runs of 10, 20");
+  }
 }
 
 TEST(ResultsTest, OtherImagesUnderTheSameSeedAreWarnedOf) {

@@ -81,11 +81,14 @@ struct Shape {  // of a strategy at a moment: how far from the data, and how noi
 Shape shape_of(const sampling::Strategy& strategy, const Counts& counts,
                const std::vector<data::Group>& groups, sampling::Moment moment) {
   const double total = static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
-  const double classes = static_cast<double>(counts.size());
+  const double classes =
+      static_cast<double>(std::count_if(counts.begin(), counts.end(), [](std::int64_t n) { return n > 0; }));
   const std::vector<double> p = strategy.probabilities(counts, moment);
   // The rarest group that has classes stands for the tail.
   data::Group rare = data::Group::kHead;
-  for (data::Group group : groups) rare = std::max(rare, group);
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    if (counts[k] > 0) rare = std::max(rare, groups[k]);
+  }
   double bias = 0, full = 0;
   std::array<double, 3> own{}, plain{};
   for (std::size_t k = 0; k < counts.size(); ++k) {

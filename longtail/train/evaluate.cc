@@ -1,8 +1,22 @@
 #include "longtail/train/evaluate.h"
 
+#include "longtail/base/error.h"
 #include "longtail/train/batch_queue.h"
 
 namespace longtail::train {
+
+std::vector<std::int32_t> learnable_rows(const data::Split& test,
+                                         std::span<const std::int64_t> training_counts) {
+  std::vector<std::int32_t> rows;
+  for (std::size_t i = 0; i < test.labels.size(); ++i) {
+    if (training_counts[static_cast<std::size_t>(test.labels[i])] > 0) {
+      rows.push_back(static_cast<std::int32_t>(i));
+    }
+  }
+  if (rows.empty()) base::fail("no test image belongs to a class that has training images");
+  if (rows.size() == test.labels.size()) rows.clear();
+  return rows;
+}
 
 Meter evaluate(nn::Engine& engine, const Network& network, const EvaluationSet& set, int batch_size,
                const std::function<void()>& pulse) {

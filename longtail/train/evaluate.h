@@ -20,6 +20,11 @@ struct EvaluationSet {
   std::vector<data::Group> groups;  // of each class, by its number of training images
 };
 
+// The rows of the test split that belong to classes with training images, or nothing if that is all of them:
+// what a class nobody could learn would score says nothing of a strategy. An Error if no row is left.
+std::vector<std::int32_t> learnable_rows(const data::Split& test,
+                                         std::span<const std::int64_t> training_counts);
+
 // Batches have at most `batch_size` images; the result does not depend on it. `pulse` is called after each
 // batch and may throw to stop.
 Meter evaluate(nn::Engine& engine, const Network& network, const EvaluationSet& set, int batch_size,

@@ -138,6 +138,7 @@ class Run {
   data::Subset validation_;  // held out; may be empty
   std::string subset_hash_;  // of subset_, as indices into the whole training split
   std::vector<data::Group> groups_;
+  std::vector<std::int32_t> test_rows_;  // empty: all
   std::unique_ptr<nn::Engine> engine_;
   std::unique_ptr<nn::Loss> loss_;
   std::vector<float> gradient_;
@@ -159,6 +160,7 @@ void Run::load() {
       data::make_subset(config_.subset, data_->train.labels, data_->classes(), config_.seed);
   const data::Groups groups = data::Groups::parse(config_.subset.groups);
   groups_ = groups.of(whole.counts);
+  test_rows_ = learnable_rows(data_->test, whole.counts);
   subset_ = whole;
   if (config_.val_fraction > 0) {
     HeldOut parts = hold_out(whole, config_.val_fraction, config_.seed);
@@ -319,7 +321,7 @@ void Run::measure(int epoch) {
   const int batch_size = std::max(config_.batch_size, kSmallestEvaluationBatch);
   const auto pulse = [&] { stop_if_asked(epoch); };
   const Meter test =
-      evaluate(*engine_, state_.network, {*data_, data_->test, {}, groups_}, batch_size, pulse);
+      evaluate(*engine_, state_.network, {*data_, data_->test, test_rows_, groups_}, batch_size, pulse);
   const EpochResult result = test.result();
   refuse_nonsense(result.loss, "test loss", epoch, state_.steps_per_epoch - 1);
   log().test_acc.push_back(result.overall);

@@ -255,6 +255,20 @@ TEST_F(RunTraining, SelectsTheBestEpochOnImagesHeldOut) {
   EXPECT_EQ(log.best.accuracy.overall, log.test_acc[static_cast<std::size_t>(log.best_epoch)]);
 }
 
+TEST_F(RunTraining, AClassLeftOutTakesNoPartInTheTestEither) {
+  RunConfig config = small_config();
+  config.subset.profile = "counts";
+  config.subset.counts_file = folder_ / "counts.txt";
+  base::write_atomically(config.subset.counts_file, std::string_view("6\n4\n0\n"));
+  const RunLog log = run_training(config, options("a"));
+  EXPECT_THAT(log.group_sizes, ElementsAre(1, 1, 0));
+  EXPECT_TRUE(std::isnan(log.last.accuracy.tail));
+  EXPECT_TRUE(std::isnan(log.last.per_class[2]));
+  EXPECT_DOUBLE_EQ(log.last.accuracy.overall, (log.last.accuracy.head + log.last.accuracy.medium) / 2);
+  EXPECT_DOUBLE_EQ(log.last.balanced, log.last.accuracy.overall);
+  EXPECT_THAT(log.last.confusion[2], ElementsAre(0, 0, 0));
+}
+
 TEST_F(RunTraining, TellsEveryStepAndEveryEpoch) {
   RunOptions watching = options("a");
   int steps = 0;
