@@ -49,6 +49,17 @@ TEST(Text, SuggestsTheNearestKey) {
   EXPECT_EQ(edit_distance("", "abc"), 3);
 }
 
+TEST(Text, KnowsUtf8AndReadsTheRestAsLatin1) {
+  for (const char* good : {"", "robin", "Zaunk\xc3\xb6nig", "\xe2\x82\xac", "\xf0\x9f\x90\xa6"}) {
+    EXPECT_TRUE(is_utf8(good)) << good;
+    EXPECT_EQ(to_utf8(good), good);
+  }
+  for (const char* bad :
+       {"Zaunk\xf6nig", "\xc3", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x80"})
+    EXPECT_FALSE(is_utf8(bad));
+  EXPECT_EQ(to_utf8("Zaunk\xf6nig"), "Zaunk\xc3\xb6nig");
+}
+
 TEST(Text, ReadsNumbersWholeOrNotAtAll) {
   EXPECT_EQ(parse_integer(" 12 "), 12);
   EXPECT_FALSE(parse_integer("12x"));
@@ -76,7 +87,11 @@ TEST(ThreadPool, VisitsEveryIndexOnceOnAnyNumberOfThreads) {
 
 TEST(ThreadPool, RethrowsWhatAJobThrew) {
   ThreadPool pool(3);
-  EXPECT_THROW(pool.run(100, [](int index, int) { if (index == 50) fail("no"); }), Error);
+  EXPECT_THROW(pool.run(100,
+                        [](int index, int) {
+                          if (index == 50) fail("no");
+                        }),
+               Error);
   int sum = 0;
   pool.run(1, [&](int, int) { sum = 1; });
   EXPECT_EQ(sum, 1);
@@ -180,9 +195,11 @@ TEST(Params, ReadAndPrintEveryType) {
 TEST(Params, RefuseWithASentenceAndLeaveTheConfigurationAlone) {
   const auto table = config_table();
   Config config;
-  EXPECT_EQ(message_of([&] { table.set(config, "epoch", "3"); }), "unknown key `epoch`; did you mean `epochs`?");
+  EXPECT_EQ(message_of([&] { table.set(config, "epoch", "3"); }),
+            "unknown key `epoch`; did you mean `epochs`?");
   EXPECT_EQ(message_of([&] { table.set(config, "epochs", "0"); }), "`epochs` is `0`; it must be at least 1");
-  EXPECT_EQ(message_of([&] { table.set(config, "epochs", "two"); }), "`epochs` is `two`; it must be a whole number");
+  EXPECT_EQ(message_of([&] { table.set(config, "epochs", "two"); }),
+            "`epochs` is `two`; it must be a whole number");
   EXPECT_EQ(message_of([&] { table.set(config, "lr", "0"); }), "`lr` is `0`; it must be above 0");
   EXPECT_EQ(message_of([&] { table.set(config, "schedule", "cosin"); }),
             "`schedule` is `cosin`; it must be one of multistep, cosine; did you mean `cosine`?");

@@ -1,5 +1,5 @@
-// Errors are sentences: what was wrong, where, and what to do. The command line prints them and turns the type into
-// an exit code: Error and StorageError 1, UsageError 2, Interrupted 130.
+// Errors are sentences: what was wrong, where, and what to do. The command line prints them and turns the
+// type into an exit code: Error and StorageError 1, UsageError 2, Interrupted 130.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,8 +20,8 @@ class UsageError : public Error {
   using Error::Error;
 };
 
-// Something could not be written (the disk is full, the folder is read-only). The fault of the place, not of the work:
-// the same work succeeds elsewhere or later.
+// Something could not be written (the disk is full, the folder is read-only). The fault of the place, not of
+// the work: the same work succeeds elsewhere or later.
 class StorageError : public Error {
  public:
   using Error::Error;

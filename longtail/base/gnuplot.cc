@@ -83,7 +83,8 @@ std::string terminal_for(const fs::path& path, double width_cm, double height_cm
   const int width = static_cast<int>(width_cm * 60);
   const int height = static_cast<int>(height_cm * 60);
   if (ending == ".svg")
-    return fmt::format("svg size {},{} font 'Sans,19' linewidth 2 dynamic background '#ffffff'", width, height);
+    return fmt::format("svg size {},{} font 'Sans,19' linewidth 2 dynamic background '#ffffff'", width,
+                       height);
   // Twice the pixels of the SVG, 305 to the inch: text, lines and points as large on paper as in the PDF.
   if (ending == ".png") {
     return fmt::format("pngcairo size {},{} font 'Sans,28.5' linewidth 2.8 pointscale 2.8", 2 * width,

@@ -49,6 +49,8 @@ std::string sha256(std::span<const std::byte> bytes) {
   return hasher.hex();
 }
 
-std::string sha256(std::string_view text) { return sha256(std::as_bytes(std::span(text.data(), text.size()))); }
+std::string sha256(std::string_view text) {
+  return sha256(std::as_bytes(std::span(text.data(), text.size())));
+}
 
 }  // namespace longtail::base

@@ -21,10 +21,8 @@ class Hasher {
   void add(std::span<const std::byte> bytes);
   void add(std::string_view text);
   template <class T>
-    requires std::is_trivially_copyable_v<T>
-  void add(std::span<const T> values) {
-    add(std::as_bytes(values));
-  }
+  requires std::is_trivially_copyable_v<T>
+  void add(std::span<const T> values) { add(std::as_bytes(values)); }
   // Lower-case hexadecimal digest; the hasher is then spent.
   std::string hex();
 

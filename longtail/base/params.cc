@@ -89,7 +89,8 @@ void check_bounds(const ParamInfo& info, std::string_view text, double low, bool
 
 void check_choice(const ParamInfo& info, const std::string& text, const std::vector<std::string>& choices) {
   if (std::find(choices.begin(), choices.end(), text) != choices.end()) return;
-  fail("`{}` is `{}`; it must be one of {}{}", info.name, text, join(choices, ", "), did_you_mean(text, choices));
+  fail("`{}` is `{}`; it must be one of {}{}", info.name, text, join(choices, ", "),
+       did_you_mean(text, choices));
 }
 
 }  // namespace detail

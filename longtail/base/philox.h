@@ -12,7 +12,8 @@ namespace longtail::base {
 
 using Block = std::array<std::uint32_t, 4>;
 
-// What a draw is for. Different purposes never share numbers; the values are part of the format and never change.
+// What a draw is for. Different purposes never share numbers; the values are part of the format and never
+// change.
 enum class Purpose : std::uint32_t {
   kDraw = 1,         // class and instance of a position
   kPermutation = 2,  // the keyed bijection of uniform sampling

@@ -14,6 +14,11 @@ std::string_view trim(std::string_view text);
 std::vector<std::string> split(std::string_view text, char separator);
 std::string join(std::span<const std::string> parts, std::string_view separator);
 
+// Whether the text is UTF-8 as JSON wants it: no overlong forms, no surrogates.
+bool is_utf8(std::string_view text);
+// The text if it is; otherwise its bytes read as Latin-1, as old file names are.
+std::string to_utf8(std::string_view text);
+
 // The whole text as a number, or nothing.
 std::optional<std::int64_t> parse_integer(std::string_view text);
 std::optional<double> parse_real(std::string_view text);
@@ -24,7 +29,8 @@ std::string with_commas(std::int64_t value);
 // 5025 s -> "1 h 24 min", 93 s -> "1 min 33 s", 4.2 s -> "4.2 s".
 std::string duration(double seconds);
 
-// Letters to insert, delete, replace or swap with their neighbour, and the candidate nearest to `word` if it is near enough to be what was meant.
+// Letters to insert, delete, replace or swap with their neighbour, and the candidate nearest to `word` if it
+// is near enough to be what was meant.
 int edit_distance(std::string_view a, std::string_view b);
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
 

@@ -14,7 +14,8 @@
 namespace longtail::base {
 namespace {
 
-// A loop is often followed by the next within microseconds, so waiting starts by spinning; a longer wait sleeps.
+// A loop is often followed by the next within microseconds, so waiting starts by spinning; a longer wait
+// sleeps.
 constexpr int kSpins = 4000;
 
 template <class Value>
@@ -42,7 +43,8 @@ struct ThreadPool::State {
 };
 
 ThreadPool::ThreadPool(int threads) : threads_(std::max(threads, 1)), state_(std::make_unique<State>()) {
-  for (int worker = 1; worker < threads_; ++worker) state_->crew.emplace_back([this, worker] { work(worker); });
+  for (int worker = 1; worker < threads_; ++worker)
+    state_->crew.emplace_back([this, worker] { work(worker); });
 }
 
 ThreadPool::~ThreadPool() {

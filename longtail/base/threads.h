@@ -1,5 +1,5 @@
-// A fixed crew of threads for short parallel loops. What a loop computes may depend on the index, never on the worker:
-// results are then the same on any number of threads.
+// A fixed crew of threads for short parallel loops. What a loop computes may depend on the index, never on
+// the worker: results are then the same on any number of threads.
 //
 //   ThreadPool pool(2);
 //   pool.run(16, [&](int slice, int worker) { ... });   // returns when all 16 are done
@@ -20,8 +20,8 @@ class ThreadPool {
 
   int threads() const { return threads_; }
 
-  // Calls job(index, worker) for every index in [0, count), each once, in no particular order. The first exception is
-  // rethrown here. Not reentrant: one loop at a time.
+  // Calls job(index, worker) for every index in [0, count), each once, in no particular order. The first
+  // exception is rethrown here. Not reentrant: one loop at a time.
   void run(int count, const std::function<void(int index, int worker)>& job);
 
  private:

@@ -204,13 +204,16 @@ void import(const Options& options) {
   catch_interrupts();
   const fs::path folder = destination(options);
   fs::path target;
+  bool replaced = false;
   if (const auto* published = data::find_published(options.name)) {
     target = data::import_published(*published, options.path, folder, interrupted);
   } else {
+    replaced = fs::exists(folder / options.name);
     target = data::import_own(options.name, data::load_dataset(own_source(options.path), options.root),
                               folder, interrupted);
   }
-  fmt::print("{} is in {}\n", options.name, target.string());
+  fmt::print("{} is in {}{}\n", options.name, target.string(),
+             replaced ? "; what was there is replaced" : "");
 }
 
 }  // namespace

@@ -26,8 +26,10 @@ struct EvaluateArguments {
 train::RunLog measured(const train::Checkpoint& state, const train::RunConfig& config) {
   const auto data = train::load_run_dataset(config);
   if (data->hash != state.log->fingerprint.data) {
-    base::fail("the data set in `{}` is not the one of the run; give the folder that was used with --data",
-               config.data);
+    base::fail(
+        "the data set {} holds other images now than when the run was trained; bring them back, or give the "
+        "folder that was used with --data",
+        config.dataset);
   }
   base::ThreadPool pool(config.threads == 0 ? base::available_cpus() : config.threads);
   const auto engine = nn::make_engine(config.engine, state.spec(), kBatch, pool);

@@ -94,7 +94,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "longtail: %s\n", error.what());
     return 2;
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "longtail: not enough memory; close other programs or use a smaller batch\n");
+    std::fprintf(stderr,
+                 "longtail: not enough memory for that; close other programs, or use fewer classes or "
+                 "images, a smaller batch or fewer epochs\n");
     return 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "longtail: %s\n", error.what());

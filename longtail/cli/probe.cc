@@ -85,8 +85,9 @@ Stop read_stop(const ProbeOptions& options, const train::RunConfig& config, cons
   const fs::path path = train::kept_path(options.run, static_cast<int>(*number));
   if (!fs::exists(path)) {
     base::fail(
-        "{} has no network after {} epochs: kept are {}, and the last has {}; train with --keep-epochs {} to "
-        "keep it",
+        "{} has no network after {} epochs: kept are {}, and the last has {}; train it again in another "
+        "folder "
+        "with --keep-epochs {}",
         options.run, text, kept_words(kept_epochs(options.run)), state.epochs_done, text);
   }
   return {static_cast<int>(*number), train::read_checkpoint(path).network};
@@ -97,8 +98,10 @@ std::vector<std::string> epochs_to_probe(const ProbeOptions& options) {
     std::vector<std::string> epochs;
     for (const int epoch : kept_epochs(options.run)) epochs.push_back(std::to_string(epoch));
     if (epochs.empty()) {
-      base::fail("{} kept no checkpoints; train with --keep-epochs 0,50,100 or leave --epoch out",
-                 options.run);
+      base::fail(
+          "{} kept no checkpoints; train it again in another folder with --keep-epochs 0,50,100, or leave "
+          "--epoch out",
+          options.run);
     }
     return epochs;
   }
@@ -135,6 +138,8 @@ ProbeReport make_report(const ProbeOptions& options) {
   const data::Dataset dataset = data::load_dataset(config.dataset, config.data);
   data::Subset subset =
       data::make_subset(config.subset, dataset.train.labels, dataset.classes(), config.seed);
+  // By all its images, as in the log of the run, whatever is held out.
+  const std::vector<data::Group> groups = data::Groups::parse(config.subset.groups).of(subset.counts);
   if (config.val_fraction > 0) subset = train::hold_out(subset, config.val_fraction, config.seed).training;
   const nn::ResNetSpec spec =
       nn::make_spec(config.model, config.shortcut, dataset.classes(), dataset.channels);
@@ -144,13 +149,15 @@ ProbeReport make_report(const ProbeOptions& options) {
   theory::GradientMeter meter(*engine, dataset, subset, *loss, config.batch_size, pool);
 
   ProbeReport report;
-  report.title = options.run.empty() ? fmt::format("fresh {} on {}, rho {:g}, seed {}", config.model,
-                                                   config.dataset, config.subset.rho, config.seed)
-                                     : fmt::format("{}: {} on {}, rho {:g}, seed {}, trained with {}",
-                                                   options.run, config.model, config.dataset,
-                                                   config.subset.rho, config.seed, config.strategy);
+  report.title =
+      options.run.empty()
+          ? fmt::format("fresh {} on {}, {}, seed {}", config.model, config.dataset,
+                        data::severity(config.subset), config.seed)
+          : fmt::format("{}: {} on {}, {}, seed {}, trained with {}", options.run, config.model,
+                        config.dataset, data::severity(config.subset), config.seed, config.strategy);
   report.engine = engine->name();
-  report.groups = data::Groups::parse(config.subset.groups);
+  report.groups = config.subset.groups;
+  report.group_of = groups;
   report.batch = config.batch_size;
   for (const std::string& text : epochs) {
     Stop stop = read_stop(options, config, spec, text);
@@ -159,11 +166,20 @@ ProbeReport make_report(const ProbeOptions& options) {
     plan.batch = config.batch_size;
     plan.seed = static_cast<std::uint64_t>(config.seed);
     plan.moment = {std::min(stop.epochs_done, config.epochs - 1), config.epochs};
-    report.results.push_back(
-        theory::probe(meter, stop.network, subset, report.groups, plan, stage_printer()));
+    report.results.push_back(theory::probe(meter, stop.network, subset, groups, plan, stage_printer()));
     report.results.back().epoch = stop.epochs_done;
   }
   return report;
+}
+
+void refuse_fresh_flags(const CLI::App& command, const std::string& run) {
+  for (const std::string& name : kFreshFlags) {
+    const std::string flag = train::run_params().find(name)->info.flag();
+    if (command.get_option(flag)->count() > 0) {
+      base::fail<base::UsageError>("{} is what {} was trained with; leave it out, or leave the run out", flag,
+                                   run);
+    }
+  }
 }
 
 void run_probe(const ProbeOptions& options) {
@@ -215,7 +231,10 @@ void add_probe(CLI::App& app) {
       ->check(CLI::IsMember({"pdf", "svg", "png"}));
   add_param_flags(*command, train::run_params(), options->config, kEitherFlags);
   add_param_flags(*command, train::run_params(), options->config, kFreshFlags);
-  command->callback([options] { run_probe(*options); });
+  command->callback([options, command] {
+    if (!options->run.empty()) refuse_fresh_flags(*command, options->run);
+    run_probe(*options);
+  });
 }
 
 }  // namespace longtail::cli

@@ -50,7 +50,7 @@ std::string gradients_text(const ProbeReport& report, const ProbeResult& result)
     double classes = 0, images = 0, norm2 = 0, within = 0, low = INFINITY, high = 0, cosine = 0;
     for (int k = 0; k < result.moments.classes(); ++k) {
       const std::int64_t count = result.moments.counts[k];
-      if (count == 0 || report.groups.of(count) != static_cast<data::Group>(g)) continue;
+      if (count == 0 || report.group_of[static_cast<std::size_t>(k)] != static_cast<data::Group>(g)) continue;
       ++classes;
       images += static_cast<double>(count);
       norm2 += result.moments.product(k, k);
@@ -226,7 +226,7 @@ std::string probe_text(const ProbeReport& report) {
 std::string probe_json(const ProbeReport& report) {
   nlohmann::json result = {{"title", report.title},
                            {"engine", report.engine},
-                           {"groups", report.groups.name()},
+                           {"groups", report.groups},
                            {"batch_size", report.batch},
                            {"augmented", false}};
   for (const ProbeResult& one : report.results) result["results"].push_back(theory::to_json(one));

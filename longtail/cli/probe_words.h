@@ -14,7 +14,8 @@ namespace longtail::cli {
 struct ProbeReport {
   std::string title;  // the run, or what the fresh network is made from
   std::string engine;
-  data::Groups groups;
+  std::string groups;                 // how the classes are grouped
+  std::vector<data::Group> group_of;  // each class
   int batch = 128;
   std::vector<theory::ProbeResult> results;
 };

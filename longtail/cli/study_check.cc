@@ -9,6 +9,7 @@
 #include "longtail/base/text.h"
 #include "longtail/base/threads.h"
 #include "longtail/cli/study.h"
+#include "longtail/data/registry.h"
 #include "longtail/study/estimate.h"
 #include "longtail/study/folder.h"
 #include "longtail/study/grid.h"
@@ -38,7 +39,8 @@ void print_shared(const std::vector<study::Run>& runs, std::vector<std::string>&
 }
 
 void print_runs(const std::vector<study::Run>& runs, const std::vector<std::string>& varied,
-                const std::optional<study::Estimate>& estimate, const CheckFlags& flags) {
+                const std::vector<study::RunSize>& sizes, const std::optional<study::Estimate>& estimate,
+                const CheckFlags& flags) {
   std::size_t width = 0;
   for (const study::Run& run : runs) width = std::max(width, run.name.size());
   fmt::print("\nThe runs, in this order:\n");
@@ -47,11 +49,8 @@ void print_runs(const std::vector<study::Run>& runs, const std::vector<std::stri
     for (const std::string& name : varied) {
       line += fmt::format("  {} {}", name, train::run_params().find(name)->get(runs[i].config));
     }
-    if (estimate) {
-      const auto& each = estimate->runs[i];
-      line += fmt::format("  {} images, {} steps an epoch, {}", base::with_commas(each.images), each.steps,
-                          base::duration(each.seconds));
-    }
+    line += fmt::format("  {} images, {} steps an epoch", base::with_commas(sizes[i].images), sizes[i].steps);
+    if (estimate) line += ", " + base::duration(estimate->seconds[i]);
     if (!flags.out.empty())
       line += fmt::format("  {}", study::word(study::inspect(flags.out, runs[i]).status));
     fmt::print("{}\n", line);
@@ -62,9 +61,9 @@ void print_time(const study::Estimate& estimate, const std::vector<study::Run>& 
                 const CheckFlags& flags) {
   double all = 0, left = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    all += estimate.runs[i].seconds;
+    all += estimate.seconds[i];
     const bool done = !flags.out.empty() && study::inspect(flags.out, runs[i]).status == study::Status::kDone;
-    if (!done) left += estimate.runs[i].seconds;
+    if (!done) left += estimate.seconds[i];
   }
   fmt::print(
       "\nMeasured here on {} CPUs: a step of {} images takes {:.1f} ms, evaluation does {} images a "
@@ -80,6 +79,18 @@ void print_time(const study::Estimate& estimate, const std::vector<study::Run>& 
   }
 }
 
+// Published data whose sizes are known but whose files are not here yet.
+void print_missing(const std::vector<study::Run>& runs, const std::string& folder) {
+  std::set<std::string> names;
+  for (const study::Run& run : runs) names.insert(run.config.dataset);
+  for (const std::string& name : names) {
+    const auto* published = data::find_published(name);
+    if (published && !data::find_data(*published, folder)) {
+      fmt::print("The files of {0} are not here yet; `longtail data fetch {0}` gets them.\n", name);
+    }
+  }
+}
+
 void check(const CheckFlags& flags) {
   const study::StudyFile file = flags.study.read();
   const std::string engine = study::engine_of(file, flags.out);
@@ -88,18 +99,18 @@ void check(const CheckFlags& flags) {
   if (!file.about.empty()) fmt::print("{}\n", file.about);
   std::vector<std::string> varied;
   print_shared(runs, varied);
+  const std::vector<study::RunSize> sizes = study::run_sizes(runs, flags.study.data);
   std::optional<study::Estimate> estimate;
   if (!flags.no_time) {
     try {
-      estimate = study::estimate(runs, flags.study.data, 0);
-    } catch (const base::UsageError&) {
-      throw;
-    } catch (const base::Error& error) {
+      estimate = study::estimate(runs, sizes, 0);
+    } catch (const base::Error& error) {  // an engine that this machine does not have
       fmt::print("\nNo estimate of the time: {}\n", error.what());
     }
   }
-  print_runs(runs, varied, estimate, flags);
+  print_runs(runs, varied, sizes, estimate, flags);
   if (estimate) print_time(*estimate, runs, flags);
+  print_missing(runs, flags.study.data);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ std::string as_lines(std::span<const std::int32_t> indices) {
 std::string title(const SubsetArguments& arguments) {
   const data::SubsetConfig& subset = arguments.subset;
   std::string text = fmt::format("{}, profile {}", arguments.source.name(), subset.profile);
-  if (subset.profile == "exp" || subset.profile == "step") text += fmt::format(", rho {}", subset.rho);
+  if (data::takes_ratio(subset)) text += fmt::format(", rho {}", subset.rho);
   if (subset.profile != "natural") text += fmt::format(", seed {}", arguments.seed);
   return text;
 }

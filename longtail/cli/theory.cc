@@ -46,7 +46,7 @@ std::vector<int> epochs_to_show(const sampling::Strategy& strategy, std::span<co
 // What `longtail report` would read there: runs of a study, a folder of logs, or single ones.
 std::vector<train::RunLog> read_logs(const std::vector<std::string>& paths) {
   const std::vector<fs::path> places(paths.begin(), paths.end());
-  const report::Results results = report::read_results(places);
+  const report::Results results = report::read_results(places, {.epochs = 0});  // however long they trained
   for (const std::string& warning : results.warnings) fmt::print(stderr, "warning: {}\n", warning);
   std::vector<train::RunLog> logs;
   for (const report::Run& run : results.runs) {
@@ -60,10 +60,12 @@ TheoryReport make_report(const TheoryOptions& options) {
   TheoryReport report;
   report.groups = data::Groups::parse(options.subset.groups);
   if (options.counts_file.empty()) {
+    if (options.subset.profile == "counts")
+      base::fail<base::UsageError>("the profile `counts` needs the images of each class; give --counts FILE");
     report.counts =
         data::profile_counts(options.subset, available_classes(options.source).counts, options.seed);
-    report.title = fmt::format("{}, profile {}, rho {:g}", options.source.name(), options.subset.profile,
-                               options.subset.rho);
+    report.title = fmt::format("{}, profile {}", options.source.name(), options.subset.profile);
+    if (data::takes_ratio(options.subset)) report.title += fmt::format(", rho {:g}", options.subset.rho);
   } else {
     report.counts = read_counts(options.counts_file);
     report.title = options.counts_file;

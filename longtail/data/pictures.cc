@@ -130,6 +130,7 @@ Dataset read_picture_folder(const fs::path& folder) {
   std::error_code ignored;
   const fs::path train = folder / "train";
   const fs::path test = fs::is_directory(folder / "test", ignored) ? folder / "test" : folder / "val";
+  if (!fs::is_directory(folder, ignored)) fail("{}: there is no such folder", folder.string());
   if (!fs::is_directory(train, ignored)) fail("{}: there is no folder `train` in it", folder.string());
   if (!fs::is_directory(test, ignored)) {
     fail("{}: there is no test split: no folder `test` (or `val`) in it", folder.string());

@@ -55,14 +55,16 @@ std::vector<std::int64_t> class_order(const std::string& text, int classes, std:
   if (text == "shuffled") return shuffled_order(classes, seed);
   if (text.starts_with("shuffled:")) {
     const auto own = base::parse_integer(text.substr(text.find(':') + 1));
-    if (!own) fail("`class_order` is `{}`; write a whole number after the colon, as in `shuffled:7`", text);
+    if (!own)
+      fail<base::UsageError>(
+          "`class_order` is `{}`; write a whole number after the colon, as in `shuffled:7`", text);
     return shuffled_order(classes, *own);
   }
   return order_from_file(text, classes);
 }
 
 std::vector<std::int64_t> counts_from_file(const std::string& path, int classes) {
-  if (path.empty()) fail("the profile `counts` needs a file of counts; give `counts_file`");
+  if (path.empty()) fail<base::UsageError>("the profile `counts` needs a file of counts; give `counts_file`");
   std::vector<std::int64_t> counts = read_numbers(path);
   if (counts.size() != at(classes)) {
     fail("{}: {} counts for {} classes; write one number a line, in label order", path, counts.size(),
@@ -143,6 +145,16 @@ std::string Subset::hash() const {
   base::Hasher hasher(base::Hasher::kSha256);
   hasher.add(std::span<const std::int32_t>(indices));
   return hasher.hex();
+}
+
+bool takes_ratio(const SubsetConfig& config) { return config.profile == "exp" || config.profile == "step"; }
+
+bool is_order_file(std::string_view class_order) {
+  return class_order != "label" && class_order != "shuffled" && !class_order.starts_with("shuffled:");
+}
+
+std::string severity(const SubsetConfig& config) {
+  return takes_ratio(config) ? fmt::format("rho {:g}", config.rho) : config.profile;
 }
 
 std::vector<std::int64_t> profile_counts(const SubsetConfig& config, std::span<const std::int64_t> available,

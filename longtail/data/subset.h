@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "longtail/base/params.h"
@@ -27,6 +28,12 @@ struct SubsetConfig {
   std::string groups = "paper";  // paper, field or "A,B"
 };
 base::ParamTable<SubsetConfig> subset_params();
+// Whether the profile is cut to a ratio (exp, step) or has the one it has (natural, counts).
+bool takes_ratio(const SubsetConfig& config);
+// Whether a class order is the name of a file.
+bool is_order_file(std::string_view class_order);
+// "rho 100", or the name of a profile that takes no ratio.
+std::string severity(const SubsetConfig& config);
 
 struct Subset {
   std::vector<std::int32_t> indices;  // into the training split, class after class

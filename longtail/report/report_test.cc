@@ -157,6 +157,27 @@ TEST(ReportTest, AGroupThatIsEmptyAtEveryRatioIsSaidInTheFigure) {
   EXPECT_THAT(base::read_text(out.path() / "figures/effect_of_rho.svg"), HasSubstr("no class in this group"));
 }
 
+TEST(ReportTest, AHighestMeanThatIsSharedIsSaidToBe) {
+  const test::Folder in("tie_in"), out("tie_out");
+  base::write_atomically(
+      in.path() / "mine.csv",
+      std::string_view("rho,strategy,seed,overall,head,medium,tail\n10,uniform,1,50,60,40,0\n"
+                       "10,square_root,1,51,60,42,0\n10,progressive,1,51,60,42,0\n"));
+  ReportOptions options;
+  options.inputs = {in.path() / "mine.csv"};
+  options.out = out.path();
+  const Report report = make_report(options);
+  EXPECT_THAT(
+      report.summary.leads,
+      testing::ElementsAre("At ρ = 10, Square-Root and Progressive share the highest mean overall accuracy "
+                           "(51.0) and Uniform, Square-Root and Progressive share the highest mean tail "
+                           "accuracy (0.0)."));
+  for (const Table& table : report.tables) {
+    if (table.id != "overall") continue;
+    for (const auto& row : table.rows) EXPECT_FALSE(row.back().bold);
+  }
+}
+
 TEST(ReportTest, TheSameLogsGiveTheSamePage) {
   const test::Folder logs("same_in"), out("same_out");
   test::write_grid(logs, {100}, {1, 2, 3, 4, 5, 6}, 5);

@@ -90,30 +90,29 @@ Finding finding_of(const Comparison& c, const std::string& baseline) {
   return finding;
 }
 
+std::string all_of(const std::vector<std::string>& series) {
+  std::vector<std::string> titles;
+  for (const std::string& one : series) titles.push_back(series_title(one));
+  const std::string last = titles.back();
+  titles.pop_back();
+  return titles.empty() ? last : base::join(titles, ", ") + " and " + last;
+}
+
 std::string lead_of(const Results& results, const std::string& condition, const SummaryOptions& options) {
   std::vector<std::string> parts;
-  std::string first;
+  std::vector<std::string> first;
   for (Metric metric : {Metric::kOverall, Metric::kTail}) {
-    const std::string* best = nullptr;
-    Average top{.mean = -1};
-    for (const std::string& series : results.series) {
-      const Average candidate = average(results, series, condition, metric, options);
-      if (candidate.seeds > 0 && candidate.mean > top.mean) {
-        top = candidate;
-        best = &series;
-      }
-    }
-    if (!best) continue;
-    const std::string value = fixed(top.mean, 1) + (top.seeds > 1 ? " ± " + fixed(top.deviation, 1) : "");
-    if (first.empty()) {
-      parts.push_back(
-          fmt::format("{} has the highest mean overall accuracy ({})", series_title(*best), value));
-      first = *best;
-    } else {
-      parts.push_back(fmt::format("{}the highest mean {} accuracy ({})",
-                                  *best == first ? "" : series_title(*best) + " ", metric_name(metric),
-                                  value));
-    }
+    const std::vector<std::string> best = leaders(results, condition, metric, options);
+    if (best.empty()) continue;
+    const Average top = average(results, best[0], condition, metric, options);
+    const bool spread = top.seeds > 1 && best.size() == 1;
+    const std::string value = fixed(top.mean, 1) + (spread ? " ± " + fixed(top.deviation, 1) : "");
+    const std::string who = best == first ? ""
+                                          : all_of(best) + (best.size() > 1 ? " share "
+                                                            : first.empty() ? " has "
+                                                                            : " ");
+    parts.push_back(fmt::format("{}the highest mean {} accuracy ({})", who, metric_name(metric), value));
+    if (first.empty()) first = best;
   }
   return fmt::format("At {}, {}.", condition_title(condition), base::join(parts, " and "));
 }
@@ -168,6 +167,20 @@ void add_remarks(const Results& results, Summary& summary) {
 bool Comparison::established() const {
   if (holm_p) return *holm_p < 0.05;
   return pairs() >= 3 && unanimous();
+}
+
+std::vector<std::string> leaders(const Results& results, const std::string& condition, Metric metric,
+                                 const SummaryOptions& options) {
+  std::vector<std::string> best;
+  double top = -1;
+  for (const std::string& series : results.series) {
+    const Average candidate = average(results, series, condition, metric, options);
+    if (candidate.seeds == 0 || candidate.mean < top) continue;
+    if (candidate.mean > top) best.clear();
+    top = candidate.mean;
+    best.push_back(series);
+  }
+  return best;
 }
 
 Average average(const Results& results, const std::string& series, const std::string& condition,

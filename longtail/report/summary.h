@@ -64,6 +64,10 @@ struct Summary {
 Average average(const Results& results, const std::string& series, const std::string& condition,
                 Metric metric, const SummaryOptions& options);
 
+// The series with the highest mean, more than one if they share it.
+std::vector<std::string> leaders(const Results& results, const std::string& condition, Metric metric,
+                                 const SummaryOptions& options);
+
 // Throws an Error if the baseline is not a series of the results.
 Summary summarise(const Results& results, const SummaryOptions& options);
 

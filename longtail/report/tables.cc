@@ -51,22 +51,14 @@ Cell average_cell(const Average& average, bool with_deviation) {
   return number(average.mean, with_deviation && average.seeds > 1 ? average.deviation : kMissing, 1);
 }
 
-// The series with the highest mean; empty if there is only one to choose from.
+// The series with the highest mean; empty if there is only one to choose from, or several share it.
 std::string best_series(const Results& results, const std::string& condition, Metric metric,
                         const SummaryOptions& options) {
-  std::string best;
-  double top = -1;
-  int candidates = 0;
-  for (const std::string& series : results.series) {
-    const Average candidate = average(results, series, condition, metric, options);
-    if (candidate.seeds == 0) continue;
-    ++candidates;
-    if (candidate.mean > top) {
-      top = candidate.mean;
-      best = series;
-    }
-  }
-  return candidates > 1 ? best : "";
+  const std::vector<std::string> best = leaders(results, condition, metric, options);
+  const auto candidates = std::count_if(
+      results.series.begin(), results.series.end(),
+      [&](const auto& series) { return average(results, series, condition, metric, options).seeds > 0; });
+  return candidates > 1 && best.size() == 1 ? best[0] : "";
 }
 
 bool any_value(const Results& results, const std::string& condition, Metric metric, At at) {

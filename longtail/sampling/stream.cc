@@ -1,6 +1,7 @@
 #include "longtail/sampling/stream.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "longtail/base/error.h"
 #include "longtail/base/philox.h"
@@ -23,23 +24,32 @@ std::vector<std::uint64_t> places_of(const AliasTable& table, std::span<const st
   return places;
 }
 
+// Refused before a strategy adds them up.
+std::span<const std::int64_t> checked(std::span<const std::int64_t> counts) {
+  std::int64_t total = 0;
+  for (const std::int64_t count : counts) {
+    if (count < 0 || count > kMostImages - total) {
+      base::fail("a class has {} images; a count cannot be negative, and all together at most 2^61", count);
+    }
+    total += count;
+  }
+  if (total == 0) base::fail("there are no images to draw from");
+  return counts;
+}
+
 }  // namespace
 
 IndexStream::IndexStream(const Strategy& strategy, std::span<const std::int64_t> counts, Moment moment,
                          std::uint64_t seed)
-    : probabilities_(strategy.probabilities(counts, moment)),
+    : probabilities_(strategy.probabilities(checked(counts), moment)),
       counts_(counts.begin(), counts.end()),
       seed_(seed),
       epoch_(static_cast<std::uint32_t>(moment.epoch)),
       is_permutation_(strategy.without_replacement(moment)) {
   for (const std::int64_t count : counts) {
-    if (count < 0 || count > kMostImages - total_) {
-      base::fail("a class has {} images; a count cannot be negative, and all together at most 2^61", count);
-    }
     first_.push_back(total_);
     total_ += count;
   }
-  if (total_ == 0) base::fail("there are no images to draw from");
   if (is_permutation_) {
     permutation_ = Permutation(static_cast<std::uint64_t>(total_), seed, epoch_);
   } else {
@@ -51,6 +61,7 @@ IndexStream::IndexStream(const Strategy& strategy, std::span<const std::int64_t>
 IndexStream IndexStream::shard(int rank, int world) const {
   if (world < 1 || rank < 0 || rank >= world)
     base::fail("there is no part {} of {}; parts are counted from 0", rank, world);
+  if (world > kMostImages / stride_) base::fail("a stream cannot be cut into more than 2^61 parts");
   IndexStream part = *this;
   part.offset_ = offset_ + rank * stride_;
   part.stride_ = stride_ * world;
@@ -63,9 +74,13 @@ std::int64_t IndexStream::size() const {
 
 void IndexStream::check_range(std::int64_t first, std::int64_t count) const {
   if (first < 0) base::fail("a stream has no position {}", first);
-  if (is_permutation_ && first + count > size()) {
-    base::fail("position {} is beyond this epoch's {} draws without replacement", first + count - 1, size());
+  if (is_permutation_ && (first > size() || count > size() - first)) {
+    base::fail("{} draws from position {} on are beyond this epoch's {} without replacement", count, first,
+               size());
   }
+  const std::int64_t positions = (std::numeric_limits<std::int64_t>::max() - offset_) / stride_;
+  if (first > positions || count > positions - first)
+    base::fail("a stream has no {} positions from {} on", count, first);
 }
 
 std::int64_t IndexStream::draw(std::uint64_t position) const {

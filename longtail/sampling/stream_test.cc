@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <climits>
 #include <fstream>
 #include <map>
 #include <numeric>
@@ -209,6 +210,14 @@ TEST(IndexStream, RefusesWhatCannotBe) {
   EXPECT_THROW(stream.shard(2, 2), base::Error);
   EXPECT_THROW(stream.shard(-1, 2), base::Error);
   EXPECT_THROW(stream.shard(0, 0), base::Error);
+  // Numbers whose sums do not fit in 64 bits.
+  std::vector<std::int64_t> out(3);
+  EXPECT_THROW(stream.fill(INT64_MAX - 1, out), base::Error);
+  const auto progressive = make_strategy("progressive");
+  EXPECT_THROW(IndexStream(*progressive, std::vector<std::int64_t>(2, INT64_MAX), {}, 0), base::Error);
+  const IndexStream endless(*make_strategy("class_balanced"), std::vector<std::int64_t>{3, 2}, {}, 0);
+  EXPECT_THROW(endless.fill(INT64_MAX - 1, out), base::Error);
+  EXPECT_THROW(endless.shard(0, INT_MAX).shard(0, INT_MAX).shard(0, INT_MAX), base::Error);
 }
 
 long resident_kilobytes() {

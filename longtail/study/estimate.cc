@@ -13,6 +13,7 @@
 #include "longtail/data/registry.h"
 #include "longtail/nn/engine.h"
 #include "longtail/nn/init.h"
+#include "longtail/train/hold_out.h"
 
 namespace longtail::study {
 namespace {
@@ -28,19 +29,28 @@ struct Shape {
   std::int64_t test_images = 0;
 };
 
-std::optional<Shape> shape_of(const std::string& name, const std::string& folder) {
+Shape shape_of(const std::string& name, const std::string& folder) {
   if (const auto* published = data::find_published(name)) {
-    return Shape{
-        published->channels, published->train_counts,
-        std::accumulate(published->test_counts.begin(), published->test_counts.end(), std::int64_t{0})};
+    return {published->channels, published->train_counts,
+            std::accumulate(published->test_counts.begin(), published->test_counts.end(), std::int64_t{0})};
   }
-  try {
-    const data::Dataset dataset = data::load_dataset(name, folder);
-    return Shape{dataset.channels, data::count_labels(dataset.train.labels, dataset.classes()),
-                 dataset.test.size()};
-  } catch (const base::Error&) {
-    return std::nullopt;
+  const data::Dataset dataset = data::load_dataset(name, folder);
+  return {dataset.channels, data::count_labels(dataset.train.labels, dataset.classes()), dataset.test.size()};
+}
+
+RunSize size_of(const Run& run, const Shape& shape) {
+  const train::RunConfig& config = run.config;
+  auto counts = data::profile_counts(config.subset, shape.train_counts, config.seed);
+  if (config.val_fraction > 0) {
+    for (std::int64_t& count : counts) count -= train::held_out_count(count, config.val_fraction);
   }
+  const std::int64_t images = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  if (config.batch_size > images) {
+    base::fail("a batch of {} images is larger than the training subset of {}; use a smaller `batch_size`",
+               config.batch_size, images);
+  }
+  return {images, images / config.batch_size, shape.test_images, shape.channels,
+          static_cast<int>(counts.size())};
 }
 
 // The fastest of as many rounds as the budget has, after one to warm up.
@@ -62,23 +72,23 @@ struct Speed {
   double image_seconds = 0;  // prediction
 };
 
-Speed measure(const train::RunConfig& config, const Shape& shape, int threads) {
+Speed measure(const train::RunConfig& config, const RunSize& run, int threads) {
   base::ThreadPool pool(threads > 0 ? threads : base::available_cpus());
-  const int classes = static_cast<int>(shape.train_counts.size());
-  const auto spec = nn::make_spec(config.model, config.shortcut, classes, shape.channels);
+  const auto spec = nn::make_spec(config.model, config.shortcut, run.classes, run.channels);
   const auto engine = nn::make_engine(config.engine, spec, config.batch_size, pool);
   const auto parameters = nn::initial_parameters(spec, 1);
   auto buffers = nn::initial_buffers(spec);
   std::vector<float> gradient(parameters.size());
-  const auto loss = nn::make_loss(config.loss, shape.train_counts);
+  const auto loss =
+      nn::make_loss(config.loss, std::vector<std::int64_t>(static_cast<std::size_t>(run.classes), 1));
   const auto size = static_cast<std::size_t>(config.batch_size);
   // Small numbers in either layout.
-  const std::vector<std::uint8_t> pixels(data::bytes_per_image(engine->input_layout(), shape.channels) * size,
+  const std::vector<std::uint8_t> pixels(data::bytes_per_image(engine->input_layout(), run.channels) * size,
                                          0x3c);
   std::vector<std::int32_t> labels(size);
   for (std::size_t i = 0; i < size; ++i)
-    labels[i] = static_cast<std::int32_t>(i % static_cast<std::size_t>(classes));
-  std::vector<float> logits(size * static_cast<std::size_t>(classes));
+    labels[i] = static_cast<std::int32_t>(i % static_cast<std::size_t>(run.classes));
+  std::vector<float> logits(size * static_cast<std::size_t>(run.classes));
   const nn::Batch batch{pixels.data(), labels, config.batch_size};
   Speed speed;
   speed.step_seconds = fastest([&] { engine->gradient(parameters, buffers, batch, *loss, gradient); });
@@ -89,29 +99,38 @@ Speed measure(const train::RunConfig& config, const Shape& shape, int threads) {
 
 }  // namespace
 
-std::optional<Estimate> estimate(const std::vector<Run>& runs, const std::string& data, int threads) {
-  std::map<std::string, std::optional<Shape>> shapes;
+std::vector<RunSize> run_sizes(const std::vector<Run>& runs, const std::string& data) {
+  std::map<std::string, Shape> shapes;
+  std::vector<RunSize> sizes;
+  for (const Run& run : runs) {
+    const std::string& name = run.config.dataset;
+    if (!shapes.contains(name)) shapes.emplace(name, shape_of(name, data));
+    try {
+      sizes.push_back(size_of(run, shapes.at(name)));
+    } catch (const base::Error& error) {
+      base::fail("the run {} cannot be: {}", run.name, error.what());
+    }
+  }
+  return sizes;
+}
+
+Estimate estimate(const std::vector<Run>& runs, const std::vector<RunSize>& sizes, int threads) {
   std::map<std::tuple<std::string, std::string, std::string, int>, Speed> speeds;
   Estimate result;
-  for (const Run& run : runs) {
-    const train::RunConfig& config = run.config;
-    auto shape = shapes.find(config.dataset);
-    if (shape == shapes.end()) shape = shapes.emplace(config.dataset, shape_of(config.dataset, data)).first;
-    if (!shape->second) return std::nullopt;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const train::RunConfig& config = runs[i].config;
     const auto kind = std::make_tuple(config.dataset, config.model, config.shortcut, config.batch_size);
-    if (!speeds.contains(kind)) speeds[kind] = measure(config, *shape->second, threads);
+    if (!speeds.contains(kind)) speeds[kind] = measure(config, sizes[i], threads);
     const Speed& speed = speeds[kind];
-    const auto counts = data::profile_counts(config.subset, shape->second->train_counts, config.seed);
-    RunEstimate each;
-    each.images = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-    each.steps = each.images / config.batch_size;
-    each.seconds = config.epochs * (static_cast<double>(each.steps) * speed.step_seconds +
-                                    static_cast<double>(shape->second->test_images) * speed.image_seconds);
-    result.runs.push_back(each);
-    if (result.runs.size() == 1) {
-      result.step_seconds = speed.step_seconds;
-      result.images_per_second = 1 / speed.image_seconds;
-    }
+    result.seconds.push_back(config.epochs *
+                             (static_cast<double>(sizes[i].steps) * speed.step_seconds +
+                              static_cast<double>(sizes[i].test_images) * speed.image_seconds));
+  }
+  if (!runs.empty()) {
+    const auto& first = runs[0].config;
+    const Speed& speed = speeds[{first.dataset, first.model, first.shortcut, first.batch_size}];
+    result.step_seconds = speed.step_seconds;
+    result.images_per_second = 1 / speed.image_seconds;
   }
   return result;
 }

@@ -1,7 +1,7 @@
-// How long a study will take, from a short measurement of the real engine on made-up pixels.
+// Whether the runs of a study can be, and how long they will take, from a short measurement of the real
+// engine on made-up pixels.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,19 +9,26 @@
 
 namespace longtail::study {
 
-struct RunEstimate {
+// What a run works on.
+struct RunSize {
   std::int64_t images = 0;  // in the subset
   std::int64_t steps = 0;   // an epoch
-  double seconds = 0;       // the whole run
+  std::int64_t test_images = 0;
+  int channels = 3;
+  int classes = 0;
 };
+
+// One a run, without training. An Error says what would stop a run: data that is not there, a class with too
+// few images, a batch larger than the subset. Published data need not be there: its sizes are known.
+std::vector<RunSize> run_sizes(const std::vector<Run>& runs, const std::string& data);
 
 struct Estimate {
-  std::vector<RunEstimate> runs;  // one a run
-  double step_seconds = 0;        // of the first run, for people
-  double images_per_second = 0;   // prediction
+  std::vector<double> seconds;   // of each run
+  double step_seconds = 0;       // of the first run, for people
+  double images_per_second = 0;  // prediction
 };
 
-// Nothing if the data set is neither published nor to be found. Takes a few seconds for each kind of network.
-std::optional<Estimate> estimate(const std::vector<Run>& runs, const std::string& data, int threads);
+// Takes a few seconds for each kind of network. An Error if the engine cannot run here.
+Estimate estimate(const std::vector<Run>& runs, const std::vector<RunSize>& sizes, int threads);
 
 }  // namespace longtail::study

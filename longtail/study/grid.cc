@@ -53,7 +53,13 @@ void apply(train::RunConfig& config, const Setting& setting, const std::string& 
 void refuse_idle_parameters(const StudyFile& study) {
   std::vector<std::string> strategies = {train::RunConfig{}.strategy};
   if (const Setting* setting = study.find("strategy")) strategies = setting->values;
+  const Setting* profile = study.find("profile");
   for (const Setting& setting : study.settings) {
+    if (setting.key == "rho" && setting.axis() && profile && !profile->axis() &&
+        !data::takes_ratio({.profile = profile->values[0]})) {
+      fail<UsageError>("{}: `rho` has {} values, but the profile `{}` takes none", setting.where,
+                       setting.values.size(), profile->values[0]);
+    }
     if (!setting.of_strategy) continue;
     const bool used = std::any_of(strategies.begin(), strategies.end(),
                                   [&](const std::string& s) { return strategy_takes(s, setting.key); });
@@ -93,6 +99,20 @@ train::RunConfig combination(const StudyFile& study, std::size_t index, const st
   return config;
 }
 
+// What `make` makes; a combination it refuses is blamed on the line of the parameter that the refusal names.
+template <class Make>
+Run named_line(const StudyFile& study, const Make& make) {
+  try {
+    return make();
+  } catch (const UsageError& error) {
+    const std::string_view why = error.what();
+    for (const Setting& setting : study.settings) {
+      if (why.starts_with("`" + setting.key + "`")) fail<UsageError>("{}: {}", setting.where, why);
+    }
+    throw;
+  }
+}
+
 std::string quoted(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
@@ -124,10 +144,13 @@ Run make_run(const train::RunConfig& config, const std::vector<std::string>& als
   Run run;
   run.config = train::resolved(config);
   run.hash = train::config_hash(run.config);
-  std::string name = safe(run.config.strategy) + "-rho" + safe(value_of(run.config, "rho"));
+  std::string name = safe(run.config.strategy) + "-";
+  name += data::takes_ratio(run.config.subset) ? "rho" + safe(value_of(run.config, "rho"))
+                                               : run.config.subset.profile;
   for (const std::string& key : also) {
-    if (key != "strategy" && key != "rho" && key != "seed")
-      name += "-" + key + safe(value_of(run.config, key));
+    const bool said = key == "strategy" || key == "rho" || key == "seed" ||
+                      (key == "profile" && !data::takes_ratio(run.config.subset));
+    if (!said) name += "-" + key + safe(value_of(run.config, key));
   }
   run.name = fmt::format("{}-seed{}-{}", name, run.config.seed, run.hash.substr(0, kHashDigits));
   return run;
@@ -143,7 +166,7 @@ std::vector<Run> resolve(const StudyFile& study, const std::string& engine) {
   std::set<std::string> seen;
   const std::size_t count = combinations(study);
   for (std::size_t index = 0; index < count; ++index) {
-    Run run = make_run(combination(study, index, engine), axes);
+    Run run = named_line(study, [&] { return make_run(combination(study, index, engine), axes); });
     // A strategy that does not take an axis meets itself again at every value of it.
     if (seen.insert(run.hash).second) runs.push_back(std::move(run));
   }

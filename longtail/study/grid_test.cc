@@ -57,6 +57,22 @@ TEST(Grid, RefusesAParameterThatNoStrategyTakes) {
               HasSubstr("test.toml:3: no strategy of this study (uniform) takes `gamma`"));
 }
 
+TEST(Grid, AProfileWithoutARatioIsNamedInsteadOfOne) {
+  const auto runs = resolve(parsed("[data]\nprofile = \"natural\"\n[grid]\nseed = [1, 2]"), "onednn");
+  EXPECT_THAT(names(runs), ElementsAre("uniform-natural-seed1", "uniform-natural-seed2"));
+  EXPECT_THAT(refusal("[data]\nprofile = \"natural\"\n[grid]\nrho = [10, 100]"),
+              HasSubstr("test.toml:4: `rho` has 2 values, but the profile `natural` takes none"));
+  // As an axis it meets itself again at every ratio.
+  EXPECT_THAT(names(resolve(parsed("[grid]\nprofile = [\"exp\", \"natural\"]\nrho = [10, 100]"), "onednn")),
+              ElementsAre("uniform-rho10-profileexp-seed42", "uniform-rho100-profileexp-seed42",
+                          "uniform-natural-seed42"));
+}
+
+TEST(Grid, CombinationsThatCannotBeNameTheirLine) {
+  EXPECT_THAT(refusal("[train]\nepochs = 10\nmilestones = [160]"),
+              StartsWith("test.toml:3: `milestones` has 160"));
+}
+
 TEST(Grid, RefusesAParameterOfAStrategyOutOfRangeOrGivenTwice) {
   EXPECT_THAT(refusal("[grid]\nstrategy = [\"progressive\"]\ngamma = [1, -2]"), StartsWith("test.toml:3: "));
   EXPECT_THAT(refusal("[grid]\nstrategy = [\"progressive:gamma=3\"]\ngamma = [1, 2]"),

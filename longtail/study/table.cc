@@ -59,7 +59,7 @@ std::vector<std::string> matrix(const std::vector<std::string>& labels, const st
   const std::size_t width = kCell + (with_seeds ? kSeeds : 0);
   std::string top = fmt::format("{:<{}}", "", label_width), head = top;
   for (const std::string& rho : rhos) {
-    top += fmt::format("  {:<{}}", "rho " + rho, width - 1);
+    top += fmt::format("  {:<{}}", rho, width - 1);
     head +=
         fmt::format("  {:<{}}", with_seeds ? "  all head/med./tail seeds" : "  all head/med./tail", width);
   }
@@ -81,7 +81,7 @@ std::vector<std::string> stacked(const std::vector<std::string>& labels, const s
                                  Cells& cells, std::size_t label_width) {
   std::vector<std::string> lines;
   for (const std::string& rho : rhos) {
-    lines.push_back(fmt::format("{:<{}}   all head/med./tail seeds", "rho " + rho, label_width));
+    lines.push_back(fmt::format("{:<{}}   all head/med./tail seeds", rho, label_width));
     for (const std::string& label : labels) {
       const Cell& cell = cells[{label, rho}];
       if (cell.results.empty()) continue;
@@ -124,7 +124,7 @@ std::vector<std::string> result_table(std::span<const Run> runs, std::span<const
   Cells cells;
   bool any = false;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    rhos.push_back(fmt::format("{}", runs[i].config.subset.rho));
+    rhos.push_back(data::severity(runs[i].config.subset));
     Cell& cell = cells[{labels[i], rhos[i]}];
     ++cell.runs;
     if (states[i].status != Status::kDone) continue;

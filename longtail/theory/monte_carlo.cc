@@ -62,7 +62,7 @@ Estimate estimate(std::span<const double> values) {
 MonteCarlo monte_carlo(const sampling::Strategy& strategy, std::span<const std::int64_t> counts,
                        const MonteCarloPlan& plan, std::span<const float> expected,
                        const BatchGradient& gradient) {
-  check(plan, 2);
+  check(plan, kFewestBatches);
   MonteCarlo result{.batches = plan.batches, .variance = {}, .along = {}, .mean_miss = 0, .mean = {}};
   result.mean.resize(expected.size());
   std::vector<float> current(expected.size());
@@ -88,7 +88,7 @@ MonteCarlo monte_carlo(const sampling::Strategy& strategy, std::span<const std::
 MonteCarlo monte_carlo_pairs(const sampling::Strategy& strategy, std::span<const std::int64_t> counts,
                              const MonteCarloPlan& plan, std::size_t parameters,
                              const BatchGradient& gradient) {
-  check(plan, 4);
+  check(plan, kFewestPaired);
   const int pairs = plan.batches / 2;
   MonteCarlo result{.batches = 2 * pairs, .variance = {}, .along = {}, .mean_miss = 0, .mean = {}};
   result.mean.resize(parameters);

@@ -44,6 +44,10 @@ struct MonteCarlo {
   std::vector<double> mean;
 };
 
+// Fewer batches have no standard error.
+inline constexpr int kFewestBatches = 2;
+inline constexpr int kFewestPaired = 4;
+
 // Against a known expectation: the squared distance of each batch's gradient to it is one unbiased,
 // independent measurement of the variance.
 MonteCarlo monte_carlo(const sampling::Strategy& strategy, std::span<const std::int64_t> counts,

@@ -154,7 +154,11 @@ double volatility(std::span<const double> curve, int first) {
 }
 
 std::vector<Evidence> weigh_predictions(std::span<const RunLog> logs) {
-  return {weigh_first(logs), weigh_second(logs), weigh_third(logs)};
+  std::vector<Evidence> all = {weigh_first(logs), weigh_second(logs), weigh_third(logs)};
+  for (Evidence& one : all) {
+    if (one.verdict == "no runs" && !logs.empty()) one.verdict = "these runs cannot tell";
+  }
+  return all;
 }
 
 }  // namespace longtail::theory

@@ -8,17 +8,27 @@
 namespace longtail::theory {
 namespace {
 
-std::vector<int> classes_of(data::Group group, const data::Groups& groups,
+// Said before the gradients of all images are taken, not after.
+void check(const ProbePlan& plan) {
+  const auto enough = [](int batches, int fewest) { return batches == 0 || batches >= fewest; };
+  if (!enough(plan.batches, kFewestBatches) || !enough(plan.training_batches, kFewestPaired)) {
+    base::fail<base::UsageError>(
+        "a standard error needs at least {} mini-batches, in training mode {}; 0 leaves them out",
+        kFewestBatches, kFewestPaired);
+  }
+}
+
+std::vector<int> classes_of(data::Group group, std::span<const data::Group> groups,
                             std::span<const std::int64_t> counts) {
   std::vector<int> classes;
   for (std::size_t k = 0; k < counts.size(); ++k) {
-    if (counts[k] > 0 && groups.of(counts[k]) == group) classes.push_back(static_cast<int>(k));
+    if (counts[k] > 0 && groups[k] == group) classes.push_back(static_cast<int>(k));
   }
   return classes;
 }
 
 StrategyProbe by_formula(const sampling::Strategy& strategy, const Moments& moments,
-                         const data::Groups& groups, const ProbePlan& plan) {
+                         std::span<const data::Group> groups, const ProbePlan& plan) {
   StrategyProbe result;
   result.strategy = strategy.name();
   result.draw = draw_of(strategy, moments.counts, plan.moment, plan.batch);
@@ -76,7 +86,8 @@ void add_training_bias(ProbeResult& result) {
 }  // namespace
 
 ProbeResult probe(GradientMeter& meter, const Network& network, const data::Subset& subset,
-                  const data::Groups& groups, const ProbePlan& plan, const OnStage& on_stage) {
+                  std::span<const data::Group> groups, const ProbePlan& plan, const OnStage& on_stage) {
+  check(plan);
   const ClassGradients gradients = meter.collect(network, [&](std::int64_t done, std::int64_t total) {
     if (on_stage) on_stage("gradients of images", done, total);
   });

@@ -55,7 +55,9 @@ struct ProbeResult {
 // Stages: "gradients of images", "mini-batches of uniform", "training mode of uniform", ...
 using OnStage = std::function<void(const std::string& stage, std::int64_t done, std::int64_t total)>;
 
+// `groups`: the group of each class. An Error at once if the plan has batches, but too few for a standard
+// error.
 ProbeResult probe(GradientMeter& meter, const Network& network, const data::Subset& subset,
-                  const data::Groups& groups, const ProbePlan& plan, const OnStage& on_stage = {});
+                  std::span<const data::Group> groups, const ProbePlan& plan, const OnStage& on_stage = {});
 
 }  // namespace longtail::theory

@@ -19,7 +19,7 @@ ProbeResult small_probe(int threads = 1, int batches = 200) {
   plan.batches = batches;
   plan.training_batches = 20;
   plan.moment = {.epoch = 20, .epochs = 41};
-  return probe(f.meter, f.network, f.subset, data::Groups::parse("paper"), plan);
+  return probe(f.meter, f.network, f.subset, data::Groups::parse("paper").of(f.subset.counts), plan);
 }
 
 TEST(ProbeTest, RealMiniBatchesAgreeWithTheExactFormulaForAllFourStrategies) {
@@ -86,7 +86,7 @@ TEST(ProbeTest, OnARealNetworkTheFormulaHoldsForTheFastestEngineToo) {
   plan.training_batches = 0;
   plan.moment = {.epoch = 1, .epochs = 3};
   for (const StrategyProbe& one :
-       probe(meter, network, subset, data::Groups::parse("paper"), plan).strategies) {
+       probe(meter, network, subset, data::Groups::parse("paper").of(subset.counts), plan).strategies) {
     SCOPED_TRACE(one.strategy);
     EXPECT_LT(std::abs(one.frozen->variance.distance(one.total.variance())), 3.0);
     EXPECT_LT(std::abs(one.frozen->along.distance(1.0)), 3.0);
@@ -102,7 +102,7 @@ TEST(ProbeTest, EveryStageReportsHowFarItIs) {
   plan.batches = 3;
   plan.training_batches = 4;
   std::vector<std::string> ends;
-  probe(f.meter, f.network, f.subset, data::Groups::parse("paper"), plan,
+  probe(f.meter, f.network, f.subset, data::Groups::parse("paper").of(f.subset.counts), plan,
         [&](const std::string& stage, std::int64_t done, std::int64_t total) {
           if (done == total) ends.push_back(stage);
         });

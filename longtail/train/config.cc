@@ -1,9 +1,13 @@
 #include "longtail/train/config.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
+#include "longtail/base/error.h"
+#include "longtail/base/file.h"
 #include "longtail/base/hash.h"
+#include "longtail/base/text.h"
 #include "longtail/nn/engine.h"
 #include "longtail/nn/loss.h"
 #include "longtail/sampling/strategy.h"
@@ -124,6 +128,10 @@ const Table& run_params() {
 void check(const RunConfig& config) {
   for (const auto& entry : run_params().entries()) {
     for (const auto& test : entry.checks) test(config);
+    if (const std::string text = entry.get(config); !base::is_utf8(text)) {
+      base::fail<base::UsageError>("`{}` is `{}`, which is not UTF-8; rename the file or folder",
+                                   entry.info.name, base::to_utf8(text));
+    }
   }
   if (config.schedule == "multistep") {
     for (const int milestone : config.milestones) {
@@ -154,6 +162,13 @@ RunConfig resolved(const RunConfig& config) {
   // A named engine is left alone: a machine that cannot run it may still speak of the run.
   if (config.engine == "auto") result.engine = nn::resolve_engine("auto");
   result.strategy = sampling::canonical_strategy(config.strategy);
+  // What the profile does not use cannot tell two runs apart.
+  if (!data::takes_ratio(config.subset)) {
+    const data::SubsetConfig unused;
+    result.subset.rho = unused.rho;
+    result.subset.n_max = unused.n_max;
+    result.subset.class_order = unused.class_order;
+  }
   if (result.schedule != "multistep") {
     result.milestones.clear();
   } else if (result.milestones.empty()) {
@@ -170,8 +185,23 @@ RunConfig resolved(const RunConfig& config) {
   return result;
 }
 
+namespace {
+
+// What a file says, not where it lies, makes the run. One that cannot be read keeps its name; the run will
+// stop at it.
+std::string content_of(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return path;
+  return "sha256:" + base::sha256(base::read_text(path));
+}
+
+}  // namespace
+
 std::string config_identity(const RunConfig& config) {
-  const RunConfig decided = resolved(config);
+  RunConfig decided = resolved(config);
+  decided.subset.counts_file = content_of(decided.subset.counts_file);
+  if (data::is_order_file(decided.subset.class_order))
+    decided.subset.class_order = content_of(decided.subset.class_order);
   std::map<std::string, std::string> lines;
   for (const auto& entry : run_params().entries()) {
     if (entry.info.identity) lines[entry.info.name] = entry.get(decided);

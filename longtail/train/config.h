@@ -55,7 +55,7 @@ void check(const RunConfig& config);
 RunConfig resolved(const RunConfig& config);
 
 // The canonical text of a run: a line `key=value` for every identity parameter of resolved(config), sorted by
-// key.
+// key. A file that a parameter names counts by its content.
 std::string config_identity(const RunConfig& config);
 // SHA-256 of it: equal for equal runs, whatever the folder, the threads or the order of flags.
 std::string config_hash(const RunConfig& config);

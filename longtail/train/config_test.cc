@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "longtail/base/error.h"
+#include "longtail/base/file.h"
 #include "longtail/train/checkpoint.h"
 
 namespace longtail::train {
@@ -76,6 +77,31 @@ TEST(Config, EqualConfigurationsWrittenDifferentlyHaveOneIdentity) {
   EXPECT_EQ(config_hash(config), config_hash(on_any_cpu()));
 }
 
+TEST(Config, WhatTheProfileDoesNotUseIsNotPartOfTheIdentity) {
+  RunConfig a = on_any_cpu();
+  a.subset.profile = "natural";
+  RunConfig b = a;
+  b.subset.rho = 10;
+  b.subset.n_max = 7;
+  EXPECT_EQ(config_hash(a), config_hash(b));
+}
+
+TEST(Config, FilesCountByWhatTheySay) {
+  const std::string folder = testing::TempDir();
+  RunConfig a = on_any_cpu();
+  a.subset.profile = "counts";
+  a.subset.counts_file = folder + "config_test_a.txt";
+  RunConfig b = a;
+  b.subset.counts_file = folder + "config_test_b.txt";
+  for (const std::string& path : {a.subset.counts_file, b.subset.counts_file})
+    base::write_atomically(path, std::string_view("3\n2\n"));
+  const std::string before = config_hash(a);
+  EXPECT_EQ(before, config_hash(b));
+  base::write_atomically(b.subset.counts_file, std::string_view("3\n1\n"));
+  EXPECT_NE(before, config_hash(b));
+  for (const std::string& path : {a.subset.counts_file, b.subset.counts_file}) std::filesystem::remove(path);
+}
+
 TEST(Config, TextGoesThereAndBack) {
   RunConfig config = on_any_cpu();
   config.lr = 0.30000000000000004;
@@ -108,6 +134,9 @@ TEST(Config, CombinationsThatCannotBeAreRefusedInASentence) {
   config = {};
   config.lr = -1;
   EXPECT_THAT(refusal(config), HasSubstr("`lr`"));
+  config = {};
+  config.dataset = "folder:Zaunk\xf6nig";
+  EXPECT_THAT(refusal(config), HasSubstr("`folder:Zaunk\u00f6nig`, which is not UTF-8"));
   config = {};
   config.strategy = "unifrom";
   EXPECT_THAT(refusal(config), HasSubstr("uniform"));

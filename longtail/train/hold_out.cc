@@ -9,13 +9,17 @@
 
 namespace longtail::train {
 
+std::int64_t held_out_count(std::int64_t count, double fraction) {
+  const std::int64_t wanted = std::llround(fraction * static_cast<double>(count));
+  return std::clamp<std::int64_t>(wanted, 0, std::max<std::int64_t>(count - 1, 0));
+}
+
 HeldOut hold_out(const data::Subset& subset, double fraction, std::int64_t seed) {
   const base::Stream stream{.seed = static_cast<std::uint64_t>(seed), .purpose = base::Purpose::kHoldOut};
   HeldOut result;
   for (std::size_t k = 0; k < subset.counts.size(); ++k) {
     const std::int64_t count = subset.counts[k];
-    const std::int64_t wanted = std::llround(fraction * static_cast<double>(count));
-    const std::int64_t out = std::clamp<std::int64_t>(wanted, 0, std::max<std::int64_t>(count - 1, 0));
+    const std::int64_t out = held_out_count(count, fraction);
     // The images with the smallest draws are held out; both parts keep the order of the subset.
     std::vector<std::pair<std::uint64_t, std::int64_t>> draws;
     for (std::int64_t i = 0; i < count; ++i) {

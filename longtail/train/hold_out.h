@@ -13,6 +13,9 @@ struct HeldOut {
   data::Subset validation;
 };
 
+// Images that a class of `count` gives up.
+std::int64_t held_out_count(std::int64_t count, double fraction);
+
 // Holds out `fraction` of each class, rounded to the nearest number, but never its last image. Which ones is
 // a pure function of the seed and the place of an image in the subset. An Error if that is no image at all.
 HeldOut hold_out(const data::Subset& subset, double fraction, std::int64_t seed);

@@ -62,7 +62,7 @@ std::string augmentation_hash(const RunConfig& config) {
 
 // What the log calls the imbalance ratio: what was asked for, or what the counts are.
 double imbalance_ratio(const RunConfig& config, const std::vector<std::int64_t>& counts) {
-  if (config.subset.profile == "exp" || config.subset.profile == "step") return config.subset.rho;
+  if (data::takes_ratio(config.subset)) return config.subset.rho;
   std::int64_t largest = 0;
   std::int64_t smallest = 0;
   for (const std::int64_t count : counts) {

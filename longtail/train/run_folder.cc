@@ -15,6 +15,8 @@ namespace longtail::train {
 namespace fs = std::filesystem;
 
 FolderLock::FolderLock(const fs::path& folder) {
+  std::error_code ignored;
+  if (!fs::exists(folder, ignored)) made_ = folder;
   base::make_folder(folder);
   descriptor_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor_ < 0) base::fail("cannot open the folder {}: {}", folder.string(), std::strerror(errno));
@@ -30,7 +32,11 @@ FolderLock::FolderLock(const fs::path& folder) {
   }
 }
 
-FolderLock::~FolderLock() { ::close(descriptor_); }
+FolderLock::~FolderLock() {
+  std::error_code ignored;
+  if (!made_.empty()) fs::remove(made_, ignored);  // does nothing to a folder with something in it
+  ::close(descriptor_);
+}
 
 void refuse_other_config(const fs::path& folder, const std::map<std::string, std::string>& held,
                          const std::map<std::string, std::string>& wanted) {

@@ -12,7 +12,8 @@ namespace longtail::train {
 // Keeps a second process out of a folder. The lock goes with the process, however it ends.
 class FolderLock {
  public:
-  // Creates the folder if needed; an Error if another process works in it.
+  // Creates the folder if needed, and takes it away again if it stays empty; an Error if another process
+  // works in it.
   explicit FolderLock(const std::filesystem::path& folder);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
@@ -20,6 +21,7 @@ class FolderLock {
 
  private:
   int descriptor_ = -1;
+  std::filesystem::path made_;  // the folder, if it was not there
 };
 
 // An Error naming the parameter that differs.

@@ -292,6 +292,16 @@ TEST_F(RunTraining, ABatchLargerThanTheSubsetIsRefused) {
   EXPECT_THAT(error_of(config, options("a")), HasSubstr("larger than the training subset of 13"));
 }
 
+TEST_F(RunTraining, ARefusedRunLeavesNoEmptyFolder) {
+  RunConfig config = small_config();
+  config.batch_size = 14;
+  EXPECT_NE(error_of(config, options("a")), "");
+  EXPECT_FALSE(fs::exists(folder_ / "a"));
+  base::make_folder(folder_ / "b");
+  EXPECT_NE(error_of(config, options("b")), "");
+  EXPECT_TRUE(fs::exists(folder_ / "b"));
+}
+
 TEST_F(RunTraining, TwoProcessesDoNotShareAFolder) {
   const FolderLock lock(folder_ / "a");
   EXPECT_THAT(error_of(small_config(), options("a")), HasSubstr("another process"));
