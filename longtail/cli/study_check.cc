@@ -1,6 +1,7 @@
 // longtail study check: what a study would do and how long it would take; changes nothing.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -26,8 +27,13 @@ struct CheckFlags {
 // The parameters that all runs share, a line each; strategy, rho and seed are in every run's line.
 void print_shared(const std::vector<study::Run>& runs, std::vector<std::string>& varied) {
   fmt::print("\nThe same in every run:\n");
+  // Natural class sizes know neither a ratio nor an order.
+  const bool cut = std::any_of(runs.begin(), runs.end(),
+                               [](const study::Run& run) { return data::takes_ratio(run.config.subset); });
   for (const auto& entry : train::run_params().entries()) {
-    if (!entry.info.identity) continue;
+    const std::string& name = entry.info.name;
+    const bool idle = !cut && (name == "rho" || name == "n_max" || name == "class_order");
+    if (!entry.info.identity || idle) continue;
     std::set<std::string> values;
     for (const study::Run& run : runs) values.insert(entry.get(run.config));
     if (values.size() > 1) {
@@ -49,7 +55,8 @@ void print_runs(const std::vector<study::Run>& runs, const std::vector<std::stri
     for (const std::string& name : varied) {
       line += fmt::format("  {} {}", name, train::run_params().find(name)->get(runs[i].config));
     }
-    line += fmt::format("  {} images, {} steps an epoch", base::with_commas(sizes[i].images), sizes[i].steps);
+    line += fmt::format("  {} images, {} step{} an epoch", base::with_commas(sizes[i].images), sizes[i].steps,
+                        sizes[i].steps == 1 ? "" : "s");
     if (estimate) line += ", " + base::duration(estimate->seconds[i]);
     if (!flags.out.empty())
       line += fmt::format("  {}", study::word(study::inspect(flags.out, runs[i]).status));
