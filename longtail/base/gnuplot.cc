@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -25,9 +26,12 @@ namespace fs = std::filesystem;
 class ScratchFolder {
  public:
   ScratchFolder() {
-    std::string name = (fs::temp_directory_path() / "longtail-figure-XXXXXX").string();
+    std::error_code error;
+    fs::path place = fs::temp_directory_path(error);
+    if (error) place = "/tmp";  // a TMPDIR that is none
+    std::string name = (place / "longtail-figure-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr)
-      fail("cannot make a folder like {}: {}", name, std::strerror(errno));
+      fail("cannot make a folder like {}: {}; name another place with TMPDIR", name, std::strerror(errno));
     path_ = name;
   }
   ~ScratchFolder() {
@@ -93,6 +97,14 @@ std::string terminal_for(const fs::path& path, double width_cm, double height_cm
   fail("{}: a figure ends in .pdf, .svg or .png", path.string());
 }
 
+// The same figure is the same file: the date in a PDF becomes one of the same length.
+void forget_date(std::vector<std::uint8_t>& bytes) {
+  constexpr std::string_view kDate = "/CreationDate (D:", kFixed = "20000101000000";
+  const auto at = std::search(bytes.begin(), bytes.end(), kDate.begin(), kDate.end());
+  if (static_cast<std::size_t>(bytes.end() - at) < kDate.size() + kFixed.size()) return;
+  std::copy(kFixed.begin(), kFixed.end(), at + static_cast<std::ptrdiff_t>(kDate.size()));
+}
+
 }  // namespace
 
 std::string_view strategy_colour(std::string_view strategy) {
@@ -146,7 +158,8 @@ void Figure::write(const fs::path& path) const {
     fail("gnuplot could not draw {}: {}", path.string(),
          fs::exists(messages) ? read_text(messages) : "no message");
   }
-  const std::vector<std::uint8_t> bytes = read_bytes(picture);
+  std::vector<std::uint8_t> bytes = read_bytes(picture);
+  forget_date(bytes);
   write_atomically(path, std::as_bytes(std::span(bytes)));
 }
 

@@ -2,8 +2,10 @@
 // usage, 130 interrupted and resumable).
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
 
@@ -86,7 +88,12 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is then an error that can be told, like a full disk
   try {
-    return run(argc, argv);
+    const int code = run(argc, argv);
+    errno = 0;
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      longtail::base::fail("not everything could be printed: {}", std::strerror(errno != 0 ? errno : EIO));
+    }
+    return code;
   } catch (const longtail::base::Interrupted& error) {
     std::fprintf(stderr, "longtail: %s\n", error.what());
     return 130;

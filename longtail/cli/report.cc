@@ -50,9 +50,12 @@ void run(const Flags& flags) {
   const std::vector<std::string> remarks = report::write_report(made, options);
   for (const std::string& remark : remarks) fmt::print("{}\n", remark);
   fmt::print("\nWritten: {}\n", (options.out / (options.tables_only ? "summary.md" : "index.html")).string());
-  fmt::print("Beside it: {}\n", options.tables_only
-                                    ? "tables/, results.csv"
-                                    : "summary.md, tables/, figures/, results.csv, curves.csv");
+  std::string beside = options.tables_only ? "tables/" : "summary.md, tables/";
+  for (const char* name : {"figures", "results.csv", "curves.csv"}) {
+    const bool folder = std::filesystem::is_directory(options.out / name);
+    if (std::filesystem::exists(options.out / name)) beside += fmt::format(", {}{}", name, folder ? "/" : "");
+  }
+  fmt::print("Beside it: {}\n", beside);
 }
 
 }  // namespace

@@ -38,7 +38,9 @@ study::Plan open(const RunFlags& flags) {
   if (!flags.study.changes.empty()) {
     base::fail<base::UsageError>("--set changes a study file, and none is given; name the FILE too");
   }
-  return study::read_plan(flags.out);
+  study::Plan plan = study::read_plan(flags.out);
+  study::make_run_folders(plan, flags.out);  // one may have been removed, to do the run again
+  return plan;
 }
 
 void print_results(const study::Board& board) {

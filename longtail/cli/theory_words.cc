@@ -79,7 +79,7 @@ std::string formulas_text(const TheoryReport& report) {
       "gradients of\n"
       "squared length {:g} (--sigma2, --norm2; `longtail probe` measures them). \"largest\", \"smallest\": "
       "the class's\n"
-      "contribution over that of uniform draws\n{}"
+      "contribution over that of uniform draws with replacement\n{}"
       "  Prop. 1: sum w^2 sigma^2 / (b n_k). exact: 1/b [sum w (sigma^2 + |g|^2) - |sum w g|^2]; uniform "
       "without\n"
       "  replacement times (n - b)/(n - 1). The first is no mini-batch variance: docs/theory.md tells when "

@@ -46,7 +46,10 @@ std::string bars(const Drawing& d, base::Figure& figure, std::size_t groups,
 }
 
 std::string places(const std::vector<std::string>& titles) {
-  std::string tics = "set xtics scale 0 (";
+  int width = 0;
+  for (const std::string& title : titles) width += display_width(title) + 2;
+  // Long names of conditions would run into each other.
+  std::string tics = width > 50 ? "set xtics scale 0 rotate by 20 right (" : "set xtics scale 0 (";
   for (std::size_t i = 0; i < titles.size(); ++i)
     tics += fmt::format("{}{} {}", i ? ", " : "", quoted(titles[i]), i);
   return tics + fmt::format(")\nset xrange [-0.6:{}]\nset yrange [0:*]\nset grid noxtics ytics\n",
@@ -254,12 +257,11 @@ std::vector<NamedFigure> make_figures(const Results& results, const Summary& sum
 }
 
 void draw(const std::vector<NamedFigure>& figures, const std::filesystem::path& folder) {
-  constexpr std::array<const char*, 3> kEndings = {".svg", ".pdf", ".png"};
   base::ThreadPool pool(base::available_cpus());
-  pool.run(static_cast<int>(figures.size() * kEndings.size()), [&](int job, int) {
+  pool.run(static_cast<int>(figures.size() * kFigureEndings.size()), [&](int job, int) {
     const auto i = static_cast<std::size_t>(job);
-    const NamedFigure& named = figures[i / kEndings.size()];
-    named.figure.write(folder / (named.name + kEndings[i % kEndings.size()]));
+    const NamedFigure& named = figures[i / kFigureEndings.size()];
+    named.figure.write(folder / (named.name + kFigureEndings[i % kFigureEndings.size()]));
   });
 }
 

@@ -2,6 +2,7 @@
 // can be told apart in grey too. Widths are those of one or two columns of a paper.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -11,6 +12,9 @@
 #include "longtail/report/summary.h"
 
 namespace longtail::report {
+
+// A figure is drawn in each of these forms.
+inline constexpr std::array<const char*, 3> kFigureEndings = {".svg", ".pdf", ".png"};
 
 struct NamedFigure {
   std::string name;  // file name without ending

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
 #include "longtail/base/gnuplot.h"
+#include "longtail/base/text.h"
 #include "longtail/base/threads.h"
 #include "longtail/report/curves.h"
 #include "longtail/report/figures.h"
@@ -17,8 +19,31 @@
 namespace longtail::report {
 namespace {
 
-void write_tables(const std::vector<Table>& tables, const std::filesystem::path& folder) {
+// Files of a report, relative to its folder; kept in `files.txt` so that the next report clears what it does
+// not write itself, and nothing else.
+using Files = std::set<std::string>;
+constexpr const char* kManifest = "files.txt";
+
+void clear_stale(const std::filesystem::path& folder, const Files& now) {
+  const std::filesystem::path manifest = folder / kManifest;
+  std::error_code ignored;
+  if (std::filesystem::exists(manifest, ignored)) {
+    for (const std::string& name : base::split(base::read_text(manifest), '\n')) {
+      const bool ours = !name.empty() && name[0] != '/' && name.find("..") == std::string::npos;
+      if (ours && !now.contains(name)) std::filesystem::remove(folder / name, ignored);
+    }
+  }
+  std::string text;
+  for (const std::string& name : now) text += name + "\n";
+  base::write_atomically(manifest, text);
+}
+
+void write_tables(const std::vector<Table>& tables, const std::filesystem::path& folder, Files& files) {
   base::make_folder(folder);
+  for (const char* ending : {".md", ".tex", ".csv"}) {
+    for (const Table& table : tables) files.insert("tables/" + table.id + ending);
+  }
+  files.insert({"tables/all.md", "tables/all.tex"});
   // Each file is synced to the disk; side by side they wait together instead of one after the other.
   base::ThreadPool pool(8);
   pool.run(static_cast<int>(tables.size()), [&](int i, int) {
@@ -56,20 +81,30 @@ Report make_report(const ReportOptions& options) {
 std::vector<std::string> write_report(const Report& report, const ReportOptions& options) {
   std::vector<std::string> remarks;
   base::make_folder(options.out);
-  write_tables(report.tables, options.out / "tables");
-  base::write_atomically(options.out / "summary.md", to_summary(report));
-  base::write_atomically(options.out / "results.csv", results_csv(report.results, options.summary.at));
-  if (options.tables_only) return remarks;
-  if (report.results.has_logs()) {
-    base::write_atomically(options.out / "curves.csv", curves_csv(report.results, options.summary));
+  Files files;
+  const auto write = [&](const std::string& name, const std::string& text) {
+    base::write_atomically(options.out / name, text);
+    files.insert(name);
+  };
+  write_tables(report.tables, options.out / "tables", files);
+  write("summary.md", to_summary(report));
+  write("results.csv", results_csv(report.results, options.summary.at));
+  if (!options.tables_only) {
+    if (report.results.has_logs()) write("curves.csv", curves_csv(report.results, options.summary));
+    write("index.html", page(report));
+    if (base::has_gnuplot()) {
+      base::make_folder(options.out / "figures");
+      const std::vector<NamedFigure> figures = make_figures(report.results, report.summary);
+      draw(figures, options.out / "figures");
+      for (const NamedFigure& figure : figures) {
+        for (const char* ending : kFigureEndings) files.insert("figures/" + figure.name + ending);
+      }
+    } else {
+      remarks.push_back(
+          "The figures for print were left out: gnuplot is not installed (Debian: gnuplot-nox).");
+    }
   }
-  base::write_atomically(options.out / "index.html", page(report));
-  if (base::has_gnuplot()) {
-    base::make_folder(options.out / "figures");
-    draw(make_figures(report.results, report.summary), options.out / "figures");
-  } else {
-    remarks.push_back("The figures for print were left out: gnuplot is not installed (Debian: gnuplot-nox).");
-  }
+  clear_stale(options.out, files);
   return remarks;
 }
 

@@ -157,6 +157,25 @@ TEST(ReportTest, AGroupThatIsEmptyAtEveryRatioIsSaidInTheFigure) {
   EXPECT_THAT(base::read_text(out.path() / "figures/effect_of_rho.svg"), HasSubstr("no class in this group"));
 }
 
+TEST(ReportTest, WhatAnEarlierReportWroteDoesNotStayBesideANewOne) {
+  const test::Folder logs("stale_in"), out("stale_out");
+  test::write_grid(logs, {100}, {1, 2}, 5);
+  ReportOptions options = options_for(logs, out);
+  write_report(make_report(options), options);
+  base::write_atomically(out.path() / "tables/mine.md", std::string_view("my own"));
+  EXPECT_TRUE(std::filesystem::exists(out.path() / "tables/paired_progressive.md"));
+  for (const auto& entry : std::filesystem::directory_iterator(logs.path())) {
+    if (entry.path().filename().string().find("progressive") != std::string::npos)
+      std::filesystem::remove(entry.path());
+  }
+  options.tables_only = true;
+  write_report(make_report(options), options);
+  EXPECT_FALSE(std::filesystem::exists(out.path() / "tables/paired_progressive.md"));
+  EXPECT_FALSE(std::filesystem::exists(out.path() / "index.html"));
+  EXPECT_TRUE(std::filesystem::exists(out.path() / "tables/all.tex"));
+  EXPECT_TRUE(std::filesystem::exists(out.path() / "tables/mine.md")) << "not ours to remove";
+}
+
 TEST(ReportTest, AHighestMeanThatIsSharedIsSaidToBe) {
   const test::Folder in("tie_in"), out("tie_out");
   base::write_atomically(

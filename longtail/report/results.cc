@@ -10,6 +10,7 @@
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
 #include "longtail/base/text.h"
+#include "longtail/study/folder.h"
 
 namespace longtail::report {
 namespace {
@@ -21,12 +22,12 @@ constexpr std::array<std::string_view, 4> kKnown = {"uniform", "class_balanced",
 
 // Parameters that say where, how or how long a run was watched, never what was trained.
 const std::set<std::string, std::less<>> kIgnored = {
-    "strategy", "seed",        "rho",        "epochs",      "threads",    "data",
-    "data_dir", "keep_epochs", "engine",     "num_workers", "strategies", "imbalance_ratios",
-    "seeds",    "save_dir",    "figure_dir", "groups"};
+    "strategy", "seed",        "rho",       "epochs",      "threads",    "data",
+    "data_dir", "keep_epochs", "engine",    "num_workers", "strategies", "imbalance_ratios",
+    "seeds",    "save_dir",    "figure_dir"};
 // Parameters of the data: they make another condition, not another series.
-const std::set<std::string, std::less<>> kOfData = {"dataset", "profile", "n_max", "counts_file",
-                                                    "class_order"};
+const std::set<std::string, std::less<>> kOfData = {"dataset",     "profile",     "n_max",
+                                                    "counts_file", "class_order", "groups"};
 // The names that the paper's logs use for ours.
 const std::map<std::string, std::string, std::less<>> kAliases = {
     {"lr_milestones", "milestones"}, {"lr_gamma", "lr_decay"}, {"grad_clip", "clip"}};
@@ -56,6 +57,12 @@ Run run_of(const fs::path& path) {
     run.config[alias == kAliases.end() ? key : alias->second] = value;
   }
   if (!log->dataset.empty()) run.config["dataset"] = log->dataset;
+  run.config["groups"] = log->groups;
+  for (const Accuracies& all : {run.best, *run.last}) {
+    for (const double value : all) {
+      if (value < 0 || value > 100) base::fail("has an accuracy of {}, which is not a percentage", value);
+    }
+  }
   const auto asked = run.config.find("epochs");
   const auto wanted = asked == run.config.end() ? std::nullopt : base::parse_integer(asked->second);
   if (wanted && *wanted > log->epochs())
@@ -65,11 +72,40 @@ Run run_of(const fs::path& path) {
   return run;
 }
 
+// What a study knows of the folders under its runs/: those that are not its own any more, or whose log is not
+// the one that was recorded, are to be left out.
+std::set<std::string> not_of_study(const fs::path& folder, std::vector<std::string>& warnings) {
+  std::set<std::string> out;
+  if (!fs::exists(folder / "study.json")) return out;
+  try {
+    const study::Plan plan = study::read_plan(folder);
+    for (const study::Run& run : plan.runs) {
+      const auto wrong = study::damage(study::run_folder(folder, run.name));
+      if (!wrong) continue;
+      out.insert(run.name);
+      warnings.push_back(fmt::format("{}: {}; left out.", run.name, *wrong));
+    }
+    const std::vector<std::string> old = study::strangers(folder, plan);
+    out.insert(old.begin(), old.end());
+    if (!old.empty()) {
+      warnings.push_back(fmt::format("{}: {} run{} left from an earlier form of the study ({}{}); left out.",
+                                     folder.string(), old.size(), old.size() == 1 ? " is" : "s are", old[0],
+                                     old.size() > 1 ? ", ..." : ""));
+    }
+  } catch (const base::Error& error) {
+    warnings.push_back(
+        fmt::format("{}; every log in {} is taken.", error.what(), (folder / "runs").string()));
+  }
+  return out;
+}
+
 // The logs under a folder, in order of their names.
 std::vector<fs::path> logs_in(const fs::path& folder, std::vector<std::string>& warnings) {
   std::vector<fs::path> found, waiting;
   const bool study = fs::is_directory(folder / "runs");
+  const std::set<std::string> out = study ? not_of_study(folder, warnings) : std::set<std::string>{};
   for (const auto& entry : fs::directory_iterator(study ? folder / "runs" : folder)) {
+    if (study && out.contains(entry.path().filename().string())) continue;
     if (study && entry.is_directory()) {
       if (fs::exists(entry.path() / "log.json")) {
         found.push_back(entry.path() / "log.json");
@@ -234,6 +270,21 @@ void note_unproven(const Results& results, std::vector<std::string>& warnings) {
       "{} log{} no fingerprint (the paper's published form): that the runs of a seed had the same "
       "images and the same initial weights is taken on trust.",
       bare, bare == 1 ? " carries" : "s carry"));
+}
+
+// One series may be spread over unlike machines; whoever reads a difference should know.
+void note_engines(const Results& results, std::vector<std::string>& warnings) {
+  std::set<std::string> engines;
+  for (const Run& run : results.runs) {
+    if (!value_of(run, "engine").empty()) engines.insert(value_of(run, "engine"));
+  }
+  const bool named = std::any_of(results.series.begin(), results.series.end(), [](const std::string& series) {
+    return series.find("engine=") != std::string::npos;
+  });
+  if (engines.size() < 2 || named) return;
+  warnings.push_back(fmt::format(
+      "The runs were trained on {} engines ({}), whose rounding differs; pairs across them are not exact.",
+      engines.size(), base::join(std::vector<std::string>(engines.begin(), engines.end()), ", ")));
 }
 
 void note_missing(const Results& results, std::vector<std::string>& warnings) {
@@ -405,7 +456,10 @@ Results detail::arrange(std::vector<Run> runs, std::vector<std::string> warnings
   results.runs = std::move(runs);
   check_pairs(results, warnings);
   note_unproven(results, warnings);
+  note_engines(results, warnings);
   note_missing(results, warnings);
+  for (std::string& warning : warnings)
+    warning = base::to_utf8(warning);  // may quote a file that is not text
   results.warnings = std::move(warnings);
   return results;
 }

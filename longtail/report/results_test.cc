@@ -141,6 +141,40 @@ TEST(ResultsTest, OddEpochsCanBeAskedForOrReportedApart) {
   }
 }
 
+TEST(ResultsTest, OtherGroupsAreAnotherCondition) {
+  const test::Folder folder("groups");
+  train::RunLog log = test::make_log({"uniform", 100, 1, 10});
+  folder.add("a", log);
+  log.groups = "50,10";
+  log.group_sizes = {50, 30, 20};
+  folder.add("b", log);
+  const Results results = read(folder.path());
+  EXPECT_THAT(results.conditions, ElementsAre("groups=50,10, 100", "groups=paper, 100"));
+  EXPECT_EQ(results.runs.size(), 2u);
+}
+
+TEST(ResultsTest, EnginesThatAreMixedAreNamedInAWarning) {
+  const test::Folder folder("engines");
+  train::RunLog log = test::make_log({"uniform", 100, 1, 10});
+  log.fingerprint.engine = "amx";
+  folder.add("a", log);
+  log = test::make_log({"uniform", 100, 2, 10});
+  log.fingerprint.engine = "onednn";
+  folder.add("b", log);
+  EXPECT_THAT(read(folder.path()).warnings, Contains(HasSubstr("2 engines (amx, onednn)")));
+}
+
+TEST(ResultsTest, AnAccuracyThatIsNoPercentageIsLeftOut) {
+  const test::Folder folder("nonsense");
+  folder.add("a", test::make_log({"uniform", 100, 1, 10}));
+  train::RunLog log = test::make_log({"uniform", 100, 2, 10});
+  log.best.accuracy.overall = 1e300;
+  folder.add("b", log);
+  const Results results = read(folder.path());
+  EXPECT_EQ(results.runs.size(), 1u);
+  EXPECT_THAT(results.warnings, Contains(HasSubstr("not a percentage")));
+}
+
 TEST(ResultsTest, OtherImagesUnderTheSameSeedAreWarnedOf) {
   const test::Folder folder("fingerprints");
   folder.add("a", test::make_log({"uniform", 100, 1, 10}));

@@ -164,11 +164,14 @@ std::optional<Table> dataset_table(const Results& results) {
 std::optional<Table> group_counts_table(const Results& results) {
   Table table{.id = "group_counts", .caption = "Number of classes in each group."};
   table.columns = {{"Group", true}};
-  std::string definition = "paper";
+  std::set<std::string> definitions;
   for (const Run& run : results.runs) {
-    if (run.log) definition = run.log->groups;
+    if (run.log) definitions.insert(run.log->groups);
   }
-  const auto titles = group_titles(definition);
+  // With several definitions the conditions name theirs.
+  const auto titles = definitions.size() > 1
+                          ? std::array<std::string, 3>{"Head", "Medium", "Tail"}
+                          : group_titles(definitions.empty() ? "paper" : *definitions.begin());
   std::vector<std::pair<std::string, std::function<std::string(const Run&)>>> rows;
   for (std::size_t g = 0; g < 3; ++g) {
     rows.emplace_back(titles[g], [g](const Run& run) { return std::to_string(run.log->group_sizes[g]); });

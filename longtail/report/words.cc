@@ -57,11 +57,26 @@ std::string report_facts(const Results& results) {
   const auto count = [](std::size_t n, const char* one, const char* many) {
     return fmt::format("{} {}", n, n == 1 ? one : many);
   };
+  std::set<std::string> strategies;
+  std::set<double> ratios;
+  int fewest = results.epochs();
+  for (const Run& run : results.runs) {
+    strategies.insert(run.strategy);
+    ratios.insert(run.rho);
+    if (run.log) fewest = std::min(fewest, run.log->epochs());
+  }
   std::vector<std::string> parts = {count(results.runs.size(), "run", "runs"),
-                                    count(results.series.size(), "strategy", "strategies"),
-                                    count(results.conditions.size(), "imbalance ratio", "imbalance ratios"),
-                                    count(results.seeds.size(), "seed", "seeds")};
-  if (results.epochs() > 0) parts.push_back(fmt::format("{} epochs", results.epochs()));
+                                    count(strategies.size(), "strategy", "strategies")};
+  if (results.series.size() != strategies.size())
+    parts.push_back(count(results.series.size(), "series", "series"));
+  parts.push_back(count(ratios.size(), "imbalance ratio", "imbalance ratios"));
+  if (results.conditions.size() != ratios.size())
+    parts.push_back(count(results.conditions.size(), "condition", "conditions"));
+  parts.push_back(count(results.seeds.size(), "seed", "seeds"));
+  if (results.epochs() > 0) {
+    parts.push_back(fewest == results.epochs() ? fmt::format("{} epochs", fewest)
+                                               : fmt::format("{} to {} epochs", fewest, results.epochs()));
+  }
   return base::join(parts, " · ");
 }
 

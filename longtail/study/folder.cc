@@ -24,12 +24,18 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 // Parses a small JSON file of ours; every mistake is an Error that names the file.
 template <class Read>
-auto read_json(const fs::path& path, Read read) {
+auto read_json(const fs::path& path, const std::string& way_out, Read read) {
   try {
     return read(json::parse(base::read_text(path, std::uint64_t{1} << 30)));
-  } catch (const json::exception& error) {
-    fail("{} is damaged: {}", path.string(), error.what());
+  } catch (const json::parse_error& error) {
+    fail("{} is damaged at byte {}{}", path.string(), error.byte, way_out);
+  } catch (const json::exception&) {
+    fail("{} is damaged: it does not hold what it should{}", path.string(), way_out);
   }
+}
+template <class Read>
+auto read_json(const fs::path& path, Read read) {
+  return read_json(path, "", read);
 }
 
 void write_if_changed(const fs::path& path, const std::string& text) {
@@ -123,16 +129,20 @@ std::string engine_of(const StudyFile& study, const fs::path& folder) {
   return nn::resolve_engine("auto");
 }
 
+void make_run_folders(const Plan& plan, const fs::path& folder) {
+  for (const Run& run : plan.runs) {
+    base::make_folder(run_folder(folder, run.name));
+    write_if_changed(run_folder(folder, run.name) / "run.json", run_json(run).dump(1) + "\n");
+  }
+}
+
 Plan open_study(const StudyFile& study, const fs::path& folder, const std::string& version) {
   resolve(study, wanted_engine(study));  // refuse before anything is made
   base::make_folder(folder / "runs");
   const FileLock lock = FileLock::take(folder / "study.lock");
   Plan plan{study.name, study.about, version, engine_of(study, folder), {}};
   plan.runs = resolve(study, plan.engine);
-  for (const Run& run : plan.runs) {
-    base::make_folder(run_folder(folder, run.name));
-    write_if_changed(run_folder(folder, run.name) / "run.json", run_json(run).dump(1) + "\n");
-  }
+  make_run_folders(plan, folder);
   write_if_changed(folder / "study.toml",
                    fmt::format("# Written by longtail {}: the study with everything said.\n{}", version,
                                resolved_toml(study, plan.engine)));
@@ -146,7 +156,9 @@ Plan read_plan(const fs::path& folder) {
         "{} is not the folder of a study: it has no study.json; `longtail study run FILE --out {}` makes one",
         folder.string(), folder.string());
   }
-  return read_json(folder / "study.json", [&](const json& object) {
+  const fs::path path = folder / "study.json";
+  const std::string way_out = "; remove it, and `longtail study run FILE` writes it again: no run is lost";
+  return read_json(path, way_out, [&](const json& object) {
     if (const int schema = object.at("schema").get<int>(); schema != kSchema) {
       fail("{}/study.json has schema {}; this longtail reads {}", folder.string(), schema, kSchema);
     }

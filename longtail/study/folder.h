@@ -32,6 +32,8 @@ struct Plan {
 // Resolves the study and records it in the folder, under a lock, so that several processes may start at once.
 // The first decides what the engine `auto` means; it stays so. Writes only what changed.
 Plan open_study(const StudyFile& study, const std::filesystem::path& folder, const std::string& version);
+// The folders of the runs and what is in each from the beginning; those that are there stay as they are.
+void make_run_folders(const Plan& plan, const std::filesystem::path& folder);
 // The study as the folder has it.
 Plan read_plan(const std::filesystem::path& folder);
 // What the engine of this study is or would be, without writing.

@@ -152,7 +152,7 @@ void check(const RunConfig& config) {
   }
   if (config.nesterov && config.momentum == 0) {
     base::fail<base::UsageError>(
-        "`nesterov` needs a momentum above 0; set `nesterov` to false or `momentum` to 0.9");
+        "`nesterov` needs a momentum above 0; set `nesterov` to false (--no-nesterov) or `momentum` to 0.9");
   }
 }
 
