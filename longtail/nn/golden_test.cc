@@ -77,7 +77,7 @@ TEST_F(Golden, TheFirstGradientAndRunningStatisticsAreThoseOfPyTorch) {
 TEST_F(Golden, TheFirstLogitsAreThoseOfPyTorch) {
   class Recorder : public Loss {
    public:
-    std::string name() const override { return "recorder"; }
+    Recorder() : Loss("recorder") {}
     double value(std::span<const float> logits, std::int32_t label,
                  std::span<float> gradient) const override {
       std::copy(logits.begin(), logits.end(), rows[static_cast<std::size_t>(label)].begin());

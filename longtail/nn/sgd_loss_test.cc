@@ -89,7 +89,91 @@ TEST(CrossEntropy, HugeLogitsDoNotOverflow) {
   EXPECT_FLOAT_EQ(gradient[0], 1.0f);
 }
 
-TEST(Loss, AnUnknownLossIsExplained) { EXPECT_THROW(make_loss("crossentropy", {}), base::Error); }
+// The gradient of every loss against differences of its value, with one class rare and one without images.
+TEST(Loss, EveryGradientIsTheSlopeOfItsValue) {
+  const std::vector<std::int64_t> counts = {500, 40, 0, 3};
+  for (const char* text : {"cross_entropy", "class_weighted", "class_weighted:power=0.5", "logit_adjusted",
+                           "logit_adjusted:tau=0", "logit_adjusted:tau=1.7", "focal", "focal:gamma=0",
+                           "focal:gamma=0.5", "focal:gamma=5"}) {
+    const auto loss = make_loss(text, counts);
+    for (const std::int32_t label : {0, 1, 3}) {
+      for (const std::vector<float>& logits :
+           {std::vector<float>{0.5f, -2.0f, 3.25f, 0.0f}, {0, 0, 0, 0}, {6, -6, 1, 8}, {-1, 2, -3, 0.25f}}) {
+        std::vector<float> gradient(4), ignored(4);
+        loss->value(logits, label, gradient);
+        for (std::size_t k = 0; k < 4; ++k) {
+          std::vector<float> up = logits, down = logits;
+          up[k] += 1.0f / 128;
+          down[k] -= 1.0f / 128;
+          const double slope = (loss->value(up, label, ignored) - loss->value(down, label, ignored)) * 64;
+          EXPECT_NEAR(gradient[k], slope, 1e-4 * (1 + std::abs(slope))) << text << " " << label << " " << k;
+        }
+      }
+    }
+  }
+}
+
+TEST(Loss, ValuesAreThoseOfTheFormulas) {
+  const std::vector<std::int64_t> counts = {80, 15, 5};
+  const std::vector<float> logits = {0.3f, -0.2f, 1.0f};
+  std::vector<float> gradient(3);
+  const auto log_p = [&](const std::vector<double>& z, std::size_t label) {
+    double total = 0;
+    for (const double one : z) total += std::exp(one);
+    return z[label] - std::log(total);
+  };
+  const std::vector<double> wide(logits.begin(), logits.end());
+  for (const std::int32_t label : {0, 1, 2}) {
+    const auto at = static_cast<std::size_t>(label);
+    const auto n = static_cast<double>(counts[at]);
+    const double plain = -log_p(wide, at), p = std::exp(-plain);
+    const auto value = [&](const char* text) {
+      return make_loss(text, counts)->value(logits, label, gradient);
+    };
+    EXPECT_NEAR(value("class_weighted"), 100.0 / (3 * n) * plain, 1e-12);
+    EXPECT_NEAR(value("class_weighted:power=0"), plain, 1e-12);
+    EXPECT_NEAR(value("focal"), (1 - p) * (1 - p) * plain, 1e-12);
+    EXPECT_NEAR(value("focal:gamma=0"), plain, 1e-12);
+    std::vector<double> shifted = wide;
+    for (std::size_t k = 0; k < 3; ++k) shifted[k] += 0.5 * std::log(static_cast<double>(counts[k]) / 100);
+    EXPECT_NEAR(value("logit_adjusted:tau=0.5"), -log_p(shifted, at), 1e-12);
+  }
+}
+
+TEST(Loss, ACertainPredictionDoesNotDivideByZero) {
+  std::vector<float> gradient(2);
+  for (const char* text : {"focal", "focal:gamma=0.5", "focal:gamma=0"}) {
+    EXPECT_EQ(std::abs(make_loss(text, {})->value(std::vector<float>{1000, 0}, 0, gradient)), 0) << text;
+    EXPECT_EQ(std::abs(gradient[0]), 0) << text;
+  }
+}
+
+TEST(Loss, HasOneNameHoweverItIsWritten) {
+  EXPECT_EQ(canonical_loss(" focal:gamma=2 "), "focal");
+  EXPECT_EQ(canonical_loss("focal: gamma=0.50"), "focal:gamma=0.5");
+  EXPECT_EQ(canonical_loss("cross_entropy"), "cross_entropy");
+}
+
+std::string refusal(const char* text) {
+  try {
+    make_loss(text, {});
+  } catch (const base::Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Loss, WhatIsNoLossIsExplained) {
+  EXPECT_EQ(refusal("crossentropy"),
+            "unknown loss `crossentropy`; there are cross_entropy, class_weighted, logit_adjusted, focal; "
+            "did you mean `cross_entropy`?");
+  EXPECT_EQ(refusal("focal:tau=1"),
+            "the loss `focal` takes `gamma` from 0 to 20, as in `focal:gamma=2`, not `tau=1`");
+  EXPECT_NE(refusal("focal:gamma=-1"), "");
+  EXPECT_NE(refusal("focal:gamma=x"), "");
+  EXPECT_NE(refusal("focal:"), "");
+  EXPECT_EQ(refusal("cross_entropy:a=1"), "the loss `cross_entropy` has no parameter, but got `a=1`");
+}
 
 }  // namespace
 }  // namespace longtail::nn

@@ -57,9 +57,9 @@ void add_train_params(Table& table) {
       .add("seed", &RunConfig::seed,
            "Seed of the subset, the initial weights, the sampling and the augmentation.")
       .between(0, 4294967295.0);
-  table.add("loss", &RunConfig::loss, "The loss.").check("cross_entropy", [](const std::string& text) {
-    nn::make_loss(text, {});
-  });
+  table.add("loss", &RunConfig::loss, "The loss; a parameter follows a colon.")
+      .check("cross_entropy | class_weighted:power=1 | logit_adjusted:tau=1 | focal:gamma=2",
+             [](const std::string& text) { nn::make_loss(text, {}); });
   table
       .add("epochs", &RunConfig::epochs,
            "Passes over the training subset, each of as many draws as it has images.")
@@ -162,6 +162,7 @@ RunConfig resolved(const RunConfig& config) {
   // A named engine is left alone: a machine that cannot run it may still speak of the run.
   if (config.engine == "auto") result.engine = nn::resolve_engine("auto");
   result.strategy = sampling::canonical_strategy(config.strategy);
+  result.loss = nn::canonical_loss(config.loss);
   // What the profile does not use cannot tell two runs apart.
   if (!data::takes_ratio(config.subset)) {
     const data::SubsetConfig unused;

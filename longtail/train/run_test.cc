@@ -286,6 +286,16 @@ TEST_F(RunTraining, TellsEveryStepAndEveryEpoch) {
   EXPECT_EQ(accuracies, log.test_acc);
 }
 
+TEST_F(RunTraining, AnotherLossTrainsAnotherNetworkAndIsNamedInTheLog) {
+  RunConfig config = small_config();
+  const RunLog plain = run_training(config, options("a"));
+  config.loss = "logit_adjusted:tau=1.0";
+  const RunLog adjusted = run_training(config, options("b"));
+  EXPECT_EQ(adjusted.config.at("loss"), "logit_adjusted");
+  EXPECT_NE(adjusted.train_loss, plain.train_loss);
+  EXPECT_NE(adjusted.fingerprint.protocol, plain.fingerprint.protocol);
+}
+
 TEST_F(RunTraining, ABatchLargerThanTheSubsetIsRefused) {
   RunConfig config = small_config();
   config.batch_size = 14;
