@@ -11,6 +11,7 @@
 #include "longtail/base/file.h"
 #include "longtail/base/text.h"
 #include "longtail/study/folder.h"
+#include "longtail/train/config.h"
 
 namespace longtail::report {
 namespace {
@@ -160,6 +161,13 @@ std::set<std::string> varying(const std::vector<Run>& runs) {
     if (values.size() > 1) keys.insert(key);
   }
   return keys;
+}
+
+// Whether a parameter of the run has another value than the program would give it.
+bool departs(const Run& run, const std::string& key) {
+  const auto* entry = train::run_params().find(key);
+  const std::string value = value_of(run, key);
+  return entry && !kOfData.contains(key) && !value.empty() && value != entry->info.initial;
 }
 
 void name_run(Run& run, const std::set<std::string>& keys) {
@@ -380,53 +388,6 @@ int Results::epochs() const {
   return most;
 }
 
-std::vector<Run> read_csv(std::string_view content, const std::string& source,
-                          std::vector<std::string>& warnings) {
-  std::vector<Run> runs;
-  bool header = true;
-  int number = 0;
-  for (const std::string& raw : base::split(content, '\n')) {
-    ++number;
-    const std::string_view line = base::trim(raw);
-    if (line.empty() || line[0] == '#') continue;
-    if (header) {
-      if (line != "rho,strategy,seed,overall,head,medium,tail") {
-        base::fail("{}: line {} is not the header `rho,strategy,seed,overall,head,medium,tail`", source,
-                   number);
-      }
-      header = false;
-      continue;
-    }
-    const std::vector<std::string> cells = base::split(line, ',');
-    const auto wrong = [&](std::string_view why) {
-      warnings.push_back(fmt::format("{}: line {}: {}; left out.", source, number, why));
-    };
-    if (cells.size() != 7) {
-      wrong(fmt::format("{} columns instead of 7", cells.size()));
-      continue;
-    }
-    const auto rho = base::parse_real(base::trim(cells[0]));
-    const auto seed = base::parse_integer(base::trim(cells[2]));
-    Run run{.source = fmt::format("{}:{}", source, number), .strategy = std::string(base::trim(cells[1]))};
-    bool good = rho && *rho >= 1 && seed && !run.strategy.empty();
-    for (std::size_t i = 0; good && i < 4; ++i) {
-      const std::string_view cell = base::trim(cells[i + 3]);
-      const auto value = cell.empty() && i > 0 ? std::optional(std::nan("")) : base::parse_real(cell);
-      good = value && (cell.empty() || (*value >= 0 && *value <= 100));
-      if (good) run.best[i] = *value;
-    }
-    if (!good) {
-      wrong("not a ratio, a strategy, a seed and accuracies from 0 to 100");
-      continue;
-    }
-    run.rho = *rho;
-    run.seed = *seed;
-    runs.push_back(std::move(run));
-  }
-  if (header) base::fail("{}: is empty", source);
-  return runs;
-}
-
 Results detail::arrange(std::vector<Run> runs, std::vector<std::string> warnings,
                         const ReadOptions& options) {
   drop_odd_epochs(runs, options, warnings);
@@ -449,8 +410,14 @@ Results detail::arrange(std::vector<Run> runs, std::vector<std::string> warnings
     seeds.insert(run.seed);
   }
   results.series.assign(series.begin(), series.end());
-  std::stable_sort(results.series.begin(), results.series.end(),
-                   [](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  // Of one strategy the series nearest to the defaults comes first: the others are departures from it.
+  std::map<std::string, std::ptrdiff_t> odd;
+  for (const Run& run : runs)
+    odd[run.series] =
+        std::count_if(keys.begin(), keys.end(), [&](const auto& key) { return departs(run, key); });
+  std::stable_sort(results.series.begin(), results.series.end(), [&](const auto& a, const auto& b) {
+    return std::pair(rank(a), odd[a]) < std::pair(rank(b), odd[b]);
+  });
   for (const auto& [rho, condition] : conditions) results.conditions.push_back(condition);
   results.seeds.assign(seeds.begin(), seeds.end());
   results.runs = std::move(runs);

@@ -105,9 +105,9 @@ TEST(ResultsTest, AnyParameterThatVariesMakesAnotherSeries) {
     }
   }
   const Results results = read(folder.path());
-  EXPECT_THAT(results.series, ElementsAre("progressive:gamma=2 (lr=0.05)", "progressive:gamma=2 (lr=0.1)"));
+  EXPECT_THAT(results.series, ElementsAre("progressive:gamma=2 (lr=0.1)", "progressive:gamma=2 (lr=0.05)"));
   EXPECT_THAT(results.warnings, ElementsAre());
-  EXPECT_EQ(series_title(results.series[0]), "Progressive (gamma=2, lr=0.05)");
+  EXPECT_EQ(series_title(results.series[1]), "Progressive (gamma=2, lr=0.05)");
 }
 
 TEST(ResultsTest, AnotherDataSetIsAnotherConditionAndTwoEnginesOfOneRunAreTwoSeries) {
@@ -151,6 +151,18 @@ TEST(ResultsTest, OtherGroupsAreAnotherCondition) {
   const Results results = read(folder.path());
   EXPECT_THAT(results.conditions, ElementsAre("groups=50,10, 100", "groups=paper, 100"));
   EXPECT_EQ(results.runs.size(), 2u);
+}
+
+TEST(ResultsTest, TheSeriesNearestToTheDefaultsComesFirst) {
+  const test::Folder folder("defaults");
+  for (const char* loss : {"class_weighted", "cross_entropy", "focal"}) {
+    train::RunLog log = test::make_log({"uniform", 100, 1, 10});
+    log.config["loss"] = loss;
+    folder.add(loss, log);
+  }
+  EXPECT_THAT(
+      read(folder.path()).series,
+      ElementsAre("uniform (loss=cross_entropy)", "uniform (loss=class_weighted)", "uniform (loss=focal)"));
 }
 
 TEST(ResultsTest, EnginesThatAreMixedAreNamedInAWarning) {
