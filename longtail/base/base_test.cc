@@ -87,11 +87,7 @@ TEST(ThreadPool, VisitsEveryIndexOnceOnAnyNumberOfThreads) {
 
 TEST(ThreadPool, RethrowsWhatAJobThrew) {
   ThreadPool pool(3);
-  EXPECT_THROW(pool.run(100,
-                        [](int index, int) {
-                          if (index == 50) fail("no");
-                        }),
-               Error);
+  EXPECT_THROW(pool.run(100, [](int index, int) { if (index == 50) fail("no"); }), Error);
   int sum = 0;
   pool.run(1, [&](int, int) { sum = 1; });
   EXPECT_EQ(sum, 1);
@@ -195,11 +191,9 @@ TEST(Params, ReadAndPrintEveryType) {
 TEST(Params, RefuseWithASentenceAndLeaveTheConfigurationAlone) {
   const auto table = config_table();
   Config config;
-  EXPECT_EQ(message_of([&] { table.set(config, "epoch", "3"); }),
-            "unknown key `epoch`; did you mean `epochs`?");
+  EXPECT_EQ(message_of([&] { table.set(config, "epoch", "3"); }), "unknown key `epoch`; did you mean `epochs`?");
   EXPECT_EQ(message_of([&] { table.set(config, "epochs", "0"); }), "`epochs` is `0`; it must be at least 1");
-  EXPECT_EQ(message_of([&] { table.set(config, "epochs", "two"); }),
-            "`epochs` is `two`; it must be a whole number");
+  EXPECT_EQ(message_of([&] { table.set(config, "epochs", "two"); }), "`epochs` is `two`; it must be a whole number");
   EXPECT_EQ(message_of([&] { table.set(config, "lr", "0"); }), "`lr` is `0`; it must be above 0");
   EXPECT_EQ(message_of([&] { table.set(config, "schedule", "cosin"); }),
             "`schedule` is `cosin`; it must be one of multistep, cosine; did you mean `cosine`?");

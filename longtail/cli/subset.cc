@@ -42,7 +42,7 @@ std::string title(const SubsetArguments& arguments) {
 void print_statistics(const SubsetArguments& arguments, const data::Subset& subset, std::int64_t all) {
   const data::CountStatistics statistics = data::count_statistics(subset.counts);
   const data::Groups groups = data::Groups::parse(arguments.subset.groups);
-  const auto sizes = groups.sizes(subset.counts);
+  const auto sizes = groups.trained_sizes(subset.counts);
   fmt::print("{}\n", title(arguments));
   fmt::print("  images          {} of {} in {} classes\n", with_commas(statistics.total), with_commas(all),
              subset.counts.size());

@@ -106,8 +106,8 @@ TEST_F(SubsetCommand, RefusesInSentencesAndWritesNothing) {
   refused({"--profile", "expo"}, 2, "did you mean `exp`?");
   refused({"--groups", "5"}, 2, "two thresholds");
   refused({"--n-max", "501"}, 1, "class 0 has 500 images, but the profile asks for 501");
-  refused({"--seed", "-1"}, 2, "from 0 to 4294967295");
-  refused({"--profile", "counts"}, 2, "counts_file");
+  refused({"--seed", "-1"}, 1, "from 0 to 4294967295");
+  refused({"--profile", "counts"}, 1, "counts_file");
   refused({"--class-order", "nowhere.txt"}, 1, "nowhere.txt");
   base::write_atomically(labels(), "0\n-1\n");
   refused({}, 1, "label -1 is out of range");

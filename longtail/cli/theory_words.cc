@@ -30,7 +30,7 @@ int smallest_class(std::span<const std::int64_t> counts) {
 
 std::string heading(const TheoryReport& report) {
   const auto n = std::accumulate(report.counts.begin(), report.counts.end(), std::int64_t{0});
-  const auto sizes = report.groups.sizes(report.counts);
+  const auto sizes = report.groups.trained_sizes(report.counts);
   return fmt::format(
       "{}: {} images in {} classes, the largest {}, the smallest {}; {} head, {} medium, {} tail classes "
       "(`{}`)\n"

@@ -1,5 +1,8 @@
 #include "longtail/data/groups.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
 
@@ -50,10 +53,15 @@ std::vector<Group> Groups::of(std::span<const std::int64_t> counts) const {
 
 std::array<int, 3> Groups::sizes(std::span<const std::int64_t> counts) const {
   std::array<int, 3> sizes{};
-  for (const std::int64_t count : counts) {
-    if (count > 0) ++sizes[static_cast<std::size_t>(of(count))];
-  }
+  for (const std::int64_t count : counts) ++sizes[static_cast<std::size_t>(of(count))];
   return sizes;
+}
+
+std::array<int, 3> Groups::trained_sizes(std::span<const std::int64_t> counts) const {
+  std::vector<std::int64_t> trained;
+  std::copy_if(counts.begin(), counts.end(), std::back_inserter(trained),
+               [](std::int64_t n) { return n > 0; });
+  return sizes(trained);
 }
 
 }  // namespace longtail::data

@@ -23,8 +23,10 @@ class Groups {
   Group of(std::int64_t count) const;
   // The group of each class.
   std::vector<Group> of(std::span<const std::int64_t> counts) const;
-  // Number of classes in head, medium, tail. A class without images is left out of the training and in none.
+  // Number of classes in head, medium, tail.
   std::array<int, 3> sizes(std::span<const std::int64_t> counts) const;
+  // The same without the classes that have no image: nobody trains or tests them.
+  std::array<int, 3> trained_sizes(std::span<const std::int64_t> counts) const;
   const std::string& name() const { return name_; }
 
  private:

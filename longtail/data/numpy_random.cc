@@ -12,9 +12,8 @@ constexpr std::int64_t kLargestSeed = std::numeric_limits<std::uint32_t>::max();
 
 std::uint32_t checked(std::int64_t seed) {
   if (seed < 0 || seed > kLargestSeed) {
-    base::fail<base::UsageError>(
-        "the seed {} cannot be used; choose one from 0 to {}, as for NumPy's RandomState", seed,
-        kLargestSeed);
+    base::fail("the seed {} cannot be used; choose one from 0 to {}, as for NumPy's RandomState", seed,
+               kLargestSeed);
   }
   return static_cast<std::uint32_t>(seed);
 }

@@ -287,9 +287,10 @@ TEST(Profile, ParametersAreCheckedWhereTheyAreDescribed) {
 
 TEST(Groups, CutTheClassesAtTheirThresholds) {
   const std::vector<std::int64_t> counts = {101, 100, 21, 20, 19, 0};
-  EXPECT_THAT(Groups::parse("paper").sizes(counts), ElementsAre(1, 2, 2));  // 0: left out
-  EXPECT_THAT(Groups::parse("field").sizes(counts), ElementsAre(1, 3, 1));
-  EXPECT_THAT(Groups::parse(" 50, 19").sizes(counts), ElementsAre(2, 2, 1));
+  EXPECT_THAT(Groups::parse("paper").sizes(counts), ElementsAre(1, 2, 3));
+  EXPECT_THAT(Groups::parse("field").sizes(counts), ElementsAre(1, 3, 2));
+  EXPECT_THAT(Groups::parse(" 50, 19").sizes(counts), ElementsAre(2, 2, 2));
+  EXPECT_THAT(Groups::parse("paper").trained_sizes(counts), ElementsAre(1, 2, 2));
   EXPECT_EQ(Groups::parse(" 50, 19").name(), "50,19");
   EXPECT_EQ(Groups::parse("field").name(), "field");
   EXPECT_EQ(Groups::parse("paper").of(counts)[3], Group::kTail);

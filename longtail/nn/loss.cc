@@ -174,6 +174,16 @@ std::unique_ptr<Loss> make_loss(std::string_view text, std::span<const std::int6
   return kind.make(name, value, class_counts);
 }
 
+std::string loss_choices() {
+  std::vector<std::string> choices;
+  for (const Kind& kind : kinds()) {
+    choices.push_back(kind.parameter.empty()
+                          ? kind.name
+                          : fmt::format("{}:{}={:g}", kind.name, kind.parameter, kind.initial));
+  }
+  return base::join(choices, " | ");
+}
+
 std::string canonical_loss(std::string_view text) { return make_loss(text, {})->name(); }
 
 }  // namespace longtail::nn

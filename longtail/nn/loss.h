@@ -39,6 +39,9 @@ class Loss {
 // `class_counts` are those of the training subset. An Error says what there is.
 std::unique_ptr<Loss> make_loss(std::string_view text, std::span<const std::int64_t> class_counts);
 
+// "cross_entropy | class_weighted:power=1 | ...", for help.
+std::string loss_choices();
+
 // The text with defaults left out: "focal:gamma=2" is "focal".
 std::string canonical_loss(std::string_view text);
 

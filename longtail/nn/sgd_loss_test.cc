@@ -163,7 +163,9 @@ std::string refusal(const char* text) {
   return "";
 }
 
-TEST(Loss, WhatIsNoLossIsExplained) {
+TEST(Loss, AnUnknownLossIsExplained) { EXPECT_THROW(make_loss("crossentropy", {}), base::Error); }
+
+TEST(Loss, WhatIsNoLossIsExplainedInASentence) {
   EXPECT_EQ(refusal("crossentropy"),
             "unknown loss `crossentropy`; there are cross_entropy, class_weighted, logit_adjusted, focal; "
             "did you mean `cross_entropy`?");

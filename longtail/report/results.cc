@@ -170,6 +170,20 @@ bool departs(const Run& run, const std::string& key) {
   return entry && !kOfData.contains(key) && !value.empty() && value != entry->info.initial;
 }
 
+// Of the series of the first strategy the one with the fewest departures; the others are departures from it.
+std::string plainest_of(const std::vector<std::string>& series, const std::vector<Run>& runs,
+                        const std::set<std::string>& keys) {
+  std::map<std::string, std::ptrdiff_t> departures;
+  for (const Run& run : runs) {
+    departures[run.series] =
+        std::count_if(keys.begin(), keys.end(), [&](const std::string& key) { return departs(run, key); });
+  }
+  const auto plainest = std::min_element(series.begin(), series.end(), [&](const auto& a, const auto& b) {
+    return std::pair(rank(a), departures[a]) < std::pair(rank(b), departures[b]);
+  });
+  return plainest == series.end() ? "" : *plainest;
+}
+
 void name_run(Run& run, const std::set<std::string>& keys) {
   std::vector<std::string> extra, data;
   for (const std::string& key : keys) {
@@ -410,14 +424,9 @@ Results detail::arrange(std::vector<Run> runs, std::vector<std::string> warnings
     seeds.insert(run.seed);
   }
   results.series.assign(series.begin(), series.end());
-  // Of one strategy the series nearest to the defaults comes first: the others are departures from it.
-  std::map<std::string, std::ptrdiff_t> odd;
-  for (const Run& run : runs)
-    odd[run.series] =
-        std::count_if(keys.begin(), keys.end(), [&](const auto& key) { return departs(run, key); });
-  std::stable_sort(results.series.begin(), results.series.end(), [&](const auto& a, const auto& b) {
-    return std::pair(rank(a), odd[a]) < std::pair(rank(b), odd[b]);
-  });
+  std::stable_sort(results.series.begin(), results.series.end(),
+                   [](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  results.plainest = plainest_of(results.series, runs, keys);
   for (const auto& [rho, condition] : conditions) results.conditions.push_back(condition);
   results.seeds.assign(seeds.begin(), seeds.end());
   results.runs = std::move(runs);

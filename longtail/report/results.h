@@ -54,6 +54,7 @@ class Results {
  public:
   std::vector<Run> runs;
   std::vector<std::string> series;      // in the paper's order, then by name
+  std::string plainest;                 // of the first strategy, the series nearest to the default parameters
   std::vector<std::string> conditions;  // ascending rho
   std::vector<std::int64_t> seeds;      // ascending
   std::vector<std::string> warnings;

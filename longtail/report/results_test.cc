@@ -105,9 +105,9 @@ TEST(ResultsTest, AnyParameterThatVariesMakesAnotherSeries) {
     }
   }
   const Results results = read(folder.path());
-  EXPECT_THAT(results.series, ElementsAre("progressive:gamma=2 (lr=0.1)", "progressive:gamma=2 (lr=0.05)"));
+  EXPECT_THAT(results.series, ElementsAre("progressive:gamma=2 (lr=0.05)", "progressive:gamma=2 (lr=0.1)"));
   EXPECT_THAT(results.warnings, ElementsAre());
-  EXPECT_EQ(series_title(results.series[1]), "Progressive (gamma=2, lr=0.05)");
+  EXPECT_EQ(series_title(results.series[0]), "Progressive (gamma=2, lr=0.05)");
 }
 
 TEST(ResultsTest, AnotherDataSetIsAnotherConditionAndTwoEnginesOfOneRunAreTwoSeries) {
@@ -153,16 +153,14 @@ TEST(ResultsTest, OtherGroupsAreAnotherCondition) {
   EXPECT_EQ(results.runs.size(), 2u);
 }
 
-TEST(ResultsTest, TheSeriesNearestToTheDefaultsComesFirst) {
+TEST(ResultsTest, TheSeriesNearestToTheDefaultsIsKnown) {
   const test::Folder folder("defaults");
   for (const char* loss : {"class_weighted", "cross_entropy", "focal"}) {
     train::RunLog log = test::make_log({"uniform", 100, 1, 10});
     log.config["loss"] = loss;
     folder.add(loss, log);
   }
-  EXPECT_THAT(
-      read(folder.path()).series,
-      ElementsAre("uniform (loss=cross_entropy)", "uniform (loss=class_weighted)", "uniform (loss=focal)"));
+  EXPECT_EQ(read(folder.path()).plainest, "uniform (loss=cross_entropy)");
 }
 
 TEST(ResultsTest, EnginesThatAreMixedAreNamedInAWarning) {

@@ -16,7 +16,7 @@ std::string pick_baseline(const Results& results, const std::string& wanted) {
   const auto has = [&](const std::string& name) {
     return std::find(results.series.begin(), results.series.end(), name) != results.series.end();
   };
-  if (wanted.empty()) return has("uniform") ? "uniform" : results.series.front();
+  if (wanted.empty()) return has("uniform") ? "uniform" : results.plainest;
   if (has(wanted)) return wanted;
   base::fail<base::UsageError>("there is no series `{}` to compare with{}; there are: {}", wanted,
                                base::did_you_mean(wanted, results.series), base::join(results.series, ", "));

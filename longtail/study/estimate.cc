@@ -45,10 +45,7 @@ RunSize size_of(const Run& run, const Shape& shape) {
     for (std::int64_t& count : counts) count -= train::held_out_count(count, config.val_fraction);
   }
   const std::int64_t images = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-  if (config.batch_size > images) {
-    base::fail("a batch of {} images is larger than the training subset of {}; use a smaller `batch_size`",
-               config.batch_size, images);
-  }
+  train::check_batch(config, images);
   return {images, images / config.batch_size, shape.test_images, shape.channels,
           static_cast<int>(counts.size())};
 }

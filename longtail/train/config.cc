@@ -58,8 +58,7 @@ void add_train_params(Table& table) {
            "Seed of the subset, the initial weights, the sampling and the augmentation.")
       .between(0, 4294967295.0);
   table.add("loss", &RunConfig::loss, "The loss; a parameter follows a colon.")
-      .check("cross_entropy | class_weighted:power=1 | logit_adjusted:tau=1 | focal:gamma=2",
-             [](const std::string& text) { nn::make_loss(text, {}); });
+      .check(nn::loss_choices(), [](const std::string& text) { nn::make_loss(text, {}); });
   table
       .add("epochs", &RunConfig::epochs,
            "Passes over the training subset, each of as many draws as it has images.")
@@ -154,6 +153,12 @@ void check(const RunConfig& config) {
     base::fail<base::UsageError>(
         "`nesterov` needs a momentum above 0; set `nesterov` to false (--no-nesterov) or `momentum` to 0.9");
   }
+}
+
+void check_batch(const RunConfig& config, std::int64_t images) {
+  if (config.batch_size <= images) return;
+  base::fail("a batch of {} images is larger than the training subset of {}; use a smaller `batch_size`",
+             config.batch_size, images);
 }
 
 RunConfig resolved(const RunConfig& config) {

@@ -50,6 +50,9 @@ const base::ParamTable<RunConfig>& run_params();
 // Refuses combinations that cannot be: milestones beyond the end, a kept epoch that never comes, ...
 void check(const RunConfig& config);
 
+// An Error if a batch has more images than are trained on.
+void check_batch(const RunConfig& config, std::int64_t images);
+
 // The configuration with every "it depends" decided: engine `auto` becomes this machine's, the strategy is in
 // its canonical text, empty milestones are filled in. Checks first.
 RunConfig resolved(const RunConfig& config);

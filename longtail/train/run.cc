@@ -167,10 +167,7 @@ void Run::load() {
     subset_ = std::move(parts.training);
     validation_ = std::move(parts.validation);
   }
-  if (config_.batch_size > subset_.size()) {
-    fail("a batch of {} images is larger than the training subset of {}; use a smaller `batch_size`",
-         config_.batch_size, subset_.size());
-  }
+  check_batch(config_, subset_.size());
   subset_hash_ = subset_.hash();
   if (own) keep_images_of(*own, {&subset_, &validation_});
   const nn::ResNetSpec spec =
@@ -221,7 +218,7 @@ void Run::begin() {
       fresh.class_counts[k] += validation_.counts[k];
     }
     fresh.rho = imbalance_ratio(config_, fresh.class_counts);
-    const auto sizes = data::Groups::parse(config_.subset.groups).sizes(fresh.class_counts);
+    const auto sizes = data::Groups::parse(config_.subset.groups).trained_sizes(fresh.class_counts);
     fresh.group_sizes.assign(sizes.begin(), sizes.end());
     fresh.class_names = data_->class_names;
     fresh.config = state_.config;

@@ -200,7 +200,7 @@ FullResult unknown_result(const RunLog& log, int epoch) {
 
 // The paper writes 0.0 for a group without classes; a zero that means "nothing" must not be averaged.
 void erase_empty_groups(RunLog& log) {
-  const auto sizes = data::Groups::parse(log.groups).sizes(log.class_counts);
+  const auto sizes = data::Groups::parse(log.groups).trained_sizes(log.class_counts);
   log.group_sizes.assign(sizes.begin(), sizes.end());
   const std::array<std::vector<double> RunLog::*, 3> lists = {&RunLog::head_acc, &RunLog::medium_acc,
                                                               &RunLog::tail_acc};
