@@ -63,20 +63,21 @@ constexpr long kWriteAhead = 512;
 // Stores one vector to the grid and, in the order of a, to the image.
 template <bool kImage, bool kParts>
 [[gnu::always_inline]] inline void store(const GridSource& s, __m512 v, long from, long to) {
-  Parts parts{};
   if constexpr (kParts) {
-    parts = split(v);
+    const Parts parts = split(v);
     store_bf16(s.grid_low + to, _mm512_sub_ps(v, parts.rounded));
-  } else {
-    parts.high = (__m256i)_mm512_cvtneps_pbh(v);
-  }
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(s.grid + to), parts.high);
-  if constexpr (kImage) {
-    __builtin_prefetch(s.image + from + kWriteAhead);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(s.image + from), parts.high);
-    if constexpr (kParts) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(s.grid + to), high_part(parts));
+    if constexpr (kImage) {
+      __builtin_prefetch(s.image + from + kWriteAhead);
       __builtin_prefetch(s.image_low + from + kWriteAhead);
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(s.image_low + from), parts.low);
+      store_parts(s.image + from, s.image_low + from, parts);
+    }
+  } else {
+    const __m256i rounded = (__m256i)_mm512_cvtneps_pbh(v);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(s.grid + to), rounded);
+    if constexpr (kImage) {
+      __builtin_prefetch(s.image + from + kWriteAhead);
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(s.image + from), rounded);
     }
   }
 }

@@ -20,9 +20,9 @@ bool cpu_has_tiles() {
   constexpr std::uint32_t kVectorState = 0xe6, kTileState = 3u << 17;
   if ((low & kVectorState) != kVectorState || (low & kTileState) != kTileState) return false;
   if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
-  const bool vectors =
-      (b >> 16 & 1) && (b >> 17 & 1) && (b >> 30 & 1) && (b >> 31 & 1);  // AVX-512 F, DQ, BW, VL
-  const bool tiles = (d >> 22 & 1) && (d >> 24 & 1);                     // AMX bf16, tile
+  const bool vectors =  // AVX-512 F, DQ, BW, VL, VBMI
+      (b >> 16 & 1) && (b >> 17 & 1) && (b >> 30 & 1) && (b >> 31 & 1) && (c >> 1 & 1);
+  const bool tiles = (d >> 22 & 1) && (d >> 24 & 1);  // AMX bf16, tile
   if (!__get_cpuid_count(7, 1, &a, &b, &c, &d)) return false;
   return vectors && tiles && (a >> 5 & 1);  // AVX-512 bf16
 }

@@ -193,7 +193,7 @@ class AmxEngine final : public Engine {
 // The zero-padded, subsampled shortcut and its gradient (Skip::kPad), for one image of the block's first
 // layer.
 template <class Value>
-void pad_skip(const Geometry& geometry, const Value* x, Value* skip);
+void pad_skip(const Geometry& geometry, const Value* x, Value zero, Value* skip);
 void pad_skip_gradient(const Geometry& geometry, const Bf16* d, Bf16* gradient);
 
 }  // namespace longtail::nn::amx

@@ -7,7 +7,7 @@ set(amx_engine network geometry state engine_impl forward backward predict)
 list(TRANSFORM amx_kernels REPLACE "(.+)" "${CMAKE_CURRENT_LIST_DIR}/\\1.cc")
 list(TRANSFORM amx_engine REPLACE "(.+)" "${CMAKE_CURRENT_LIST_DIR}/\\1.cc")
 
-set(amx_flags -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512bf16 -mamx-tile -mamx-bf16)
+set(amx_flags -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vbmi -mavx512bf16 -mamx-tile -mamx-bf16)
 list(JOIN amx_flags " " CMAKE_REQUIRED_FLAGS)
 check_cxx_source_compiles("
   #include <immintrin.h>

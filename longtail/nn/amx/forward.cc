@@ -90,10 +90,10 @@ GridSource AmxEngine::block_input(std::size_t b, int image, Scratch& scratch) {
   source.b = x(b - 1, image);
   source.b_low = low(source.b);
   if (previous.skip == Skip::kPad) {
-    pad_skip(*previous.first.geometry, source.b, scratch.values3.data());
+    pad_skip(*previous.first.geometry, source.b, Bf16{0}, scratch.values3.data());
     source.b = scratch.values3.data();
     if (!fine_) return source;
-    pad_skip(*previous.first.geometry, source.b_low, scratch.values3_low.data());
+    pad_skip(*previous.first.geometry, source.b_low, kZeroLow, scratch.values3_low.data());
     source.b_low = scratch.values3_low.data();
   }
   return source;
@@ -214,13 +214,13 @@ void each_kept_pixel(const Geometry& g, const Visit& visit) {
 }  // namespace
 
 template <class Value>
-void pad_skip(const Geometry& g, const Value* x, Value* skip) {
-  std::memset(skip, 0, static_cast<std::size_t>(g.out_pixels * g.out_channels) * sizeof(Value));
+void pad_skip(const Geometry& g, const Value* x, Value zero, Value* skip) {
+  std::fill_n(skip, g.out_pixels * g.out_channels, zero);
   const std::size_t bytes = static_cast<std::size_t>(g.in_channels) * sizeof(Value);
   each_kept_pixel(g, [&](int large, int small) { std::memcpy(skip + small, x + large, bytes); });
 }
-template void pad_skip(const Geometry& g, const Bf16* x, Bf16* skip);
-template void pad_skip(const Geometry& g, const Low* x, Low* skip);
+template void pad_skip(const Geometry& g, const Bf16* x, Bf16 zero, Bf16* skip);
+template void pad_skip(const Geometry& g, const Low* x, Low zero, Low* skip);
 
 void pad_skip_gradient(const Geometry& g, const Bf16* d, Bf16* gradient) {
   std::memset(gradient, 0, static_cast<std::size_t>(g.in_pixels * g.in_channels) * sizeof(Bf16));

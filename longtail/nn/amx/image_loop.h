@@ -21,21 +21,22 @@ struct Constant {
   static constexpr int value = kValue;
 };
 
-// The twelve multiplies of a chunk; step(i) comes after the i-th.
-template <class Step>
+// The twelve multiplies of a chunk; step(i) comes after the i-th. Without kLoadWeights the weights are those
+// of the chunk before.
+template <bool kLoadWeights, class Step>
 [[gnu::always_inline]] inline void multiply_chunk(const char* a, long pitch, long stride, const Bf16* weights,
                                                   const Step& step) {
-  tile_load<5>(weights, 64);
+  if constexpr (kLoadWeights) tile_load<5>(weights, 64);
   tile_load<4>(a, stride);
   tile_multiply<0, 4, 5>();
   step(Constant<0>());
-  tile_load<6>(weights + kTileElements, 64);
+  if constexpr (kLoadWeights) tile_load<6>(weights + kTileElements, 64);
   tile_load<4>(a + pitch, stride);
   tile_multiply<1, 4, 5>();
   step(Constant<1>());
   tile_multiply<0, 4, 6>();
   step(Constant<2>());
-  tile_load<7>(weights + 2 * kTileElements, 64);
+  if constexpr (kLoadWeights) tile_load<7>(weights + 2 * kTileElements, 64);
   tile_load<4>(a + 2 * pitch, stride);
   tile_multiply<2, 4, 5>();
   step(Constant<3>());
@@ -90,7 +91,7 @@ template <int kLines, int kStep, int kSteps>
 
 // Multiplies one unit and meanwhile finishes the one before it, a few vectors after every multiply: the CPU
 // looks too few tile instructions ahead to do that by itself. Operands of two parts are multiplied three
-// times.
+// times: both parts with the weights, then the high one with the weights' low part.
 template <int kChunks, int kOutputs, bool kFinish, class Epilogue>
 [[gnu::always_inline]] inline void unit(const ImageConv& conv, int count, const char* rows,
                                         const char* low_rows, const Bf16* weights, const Bf16* low_weights,
@@ -106,10 +107,10 @@ template <int kChunks, int kOutputs, bool kFinish, class Epilogue>
     if constexpr (kFinish) epilogue.vector(done.sums + kVector * 16, done.element + kVector * kOutputs * 16);
   };
   unroll<0, kPasses * kChunks>([&](auto turn) __attribute__((always_inline)) {
-    constexpr int kTurn = decltype(turn)::value, kPass = kTurn / kChunks, kChunk = kTurn % kChunks;
+    constexpr int kTurn = decltype(turn)::value, kPass = kTurn % kPasses, kChunk = kTurn / kPasses;
     const char* operand = (kPass == 1 ? low_rows : rows) + conv.chunk_offset[kChunk];
     const Bf16* tiles = (kPass == 2 ? low_weights : weights) + kChunk * 3 * kTileElements;
-    multiply_chunk(
+    multiply_chunk<kPass != 1>(
         operand, conv.row_pitch, conv.row_stride, tiles, [&](auto i) __attribute__((always_inline)) {
           constexpr int kStep = kTurn * 12 + decltype(i)::value, kSteps = kPasses * kChunks * 12;
           fetch<kUnitLines, kStep, kSteps>(conv.ahead, count);

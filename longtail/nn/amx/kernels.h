@@ -12,9 +12,10 @@
 namespace longtail::nn::amx {
 
 using Bf16 = std::uint16_t;
-// The next eight bits of an activation, beside its bf16 (see split in vector.h). Where a kernel takes a
-// pointer to them, null says that there are none: bf16 alone.
-using Low = std::int8_t;
+// The next eight bits of an activation, beside its bf16 (see split in vector.h); those of zero are kZeroLow.
+// Where a kernel takes a pointer to them, null says that there are none: bf16 alone.
+using Low = std::uint8_t;
+constexpr Low kZeroLow = 128;
 
 constexpr int kStripPixels = 64;  // of a convolution's output: four tiles of 16
 constexpr int kTileBytes = 1024;

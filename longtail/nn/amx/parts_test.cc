@@ -16,7 +16,7 @@ constexpr Kind kSame[] = {Kind::kSame16, Kind::kSame32, Kind::kSame64};
 
 float join(Bf16 high, Low low) {
   const std::uint32_t bits = static_cast<std::uint32_t>(high) << 16;
-  return std::bit_cast<float>(bits + (static_cast<std::uint32_t>(static_cast<std::int32_t>(low)) << 8));
+  return std::bit_cast<float>(bits + (static_cast<std::uint32_t>(low) << 8) - 0x8000);
 }
 
 // Activations of 24 bits.
@@ -27,8 +27,8 @@ struct Fine {
   explicit Fine(std::size_t size) : high(size), low(size) {}
   explicit Fine(const std::vector<float>& values) : Fine(values.size()) {
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const std::uint32_t bits = std::bit_cast<std::uint32_t>(values[i]) + 0x80;
-      high[i] = static_cast<Bf16>((bits + 0x8000) >> 16);
+      const std::uint32_t bits = std::bit_cast<std::uint32_t>(values[i]) + 0x8080;
+      high[i] = static_cast<Bf16>(bits >> 16);
       low[i] = static_cast<Low>(bits >> 8 & 0xff);
     }
   }

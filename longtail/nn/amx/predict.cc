@@ -75,7 +75,7 @@ void AmxEngine::predict_block(const Block& block, Bf16* x, Scratch& s) {
   if (block.skip == Skip::kProjection) {
     predict_other(block.projection, source.grid, false, side, s);
   } else {
-    pad_skip(g, x, side);
+    pad_skip(g, x, Bf16{0}, side);
   }
   predict_same(block.second, inner, side, x, s);
 }

@@ -11,6 +11,13 @@
 namespace longtail::nn::amx {
 namespace {
 
+// Idle instructions behind every load and multiply. On a core of one's own they change nothing: a multiply
+// takes 16 cycles, and a load's 8 are hidden in them. But when something else runs on the core's other
+// hyperthread (on shared machines another guest), tile instructions that follow each other closely take up
+// to four times as long, and two and a half times with nops between. It is their number that counts, not
+// their bytes.
+#define LONGTAIL_APART(count) "\n\t.rept " #count "\n\tnop\n\t.endr"
+
 inline void fence() { __asm__ volatile("" ::: "memory"); }
 
 template <int kTile>
@@ -20,7 +27,7 @@ inline void tile_zero() {
 
 template <int kTile>
 inline void tile_load(const void* base, long stride) {
-  __asm__ volatile("tileloadd (%1,%2,1), %%tmm%c0" ::"i"(kTile), "r"(base), "r"(stride));
+  __asm__ volatile("tileloadd (%1,%2,1), %%tmm%c0" LONGTAIL_APART(8)::"i"(kTile), "r"(base), "r"(stride));
 }
 
 template <int kTile>
@@ -31,7 +38,8 @@ inline void tile_store(void* base, long stride) {
 // sum += left x right
 template <int kSum, int kLeft, int kRight>
 inline void tile_multiply() {
-  __asm__ volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(kSum), "i"(kLeft), "i"(kRight));
+  __asm__ volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" LONGTAIL_APART(16)::"i"(kSum), "i"(kLeft),
+                   "i"(kRight));
 }
 
 }  // namespace

@@ -21,27 +21,36 @@ inline __m512 widen_bf16(__m256i v) {
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(v), 16));
 }
 
-// Sixteen floats in 24 bits each: rounded to bf16, and what is missing, in units of 1/256 of its last place.
-// Both are integer sums of the bits, so that a float and its parts turn into each other exactly.
+// Sixteen floats in 24 bits each: rounded to bf16, and what is missing, in units of 1/256 of its last place,
+// plus 128. Both are bytes of one integer sum of the float's bits, so that a float and its parts turn into
+// each other exactly, with one shuffle of bytes.
 struct Parts {
   __m512 rounded;
-  __m256i high;
-  __m128i low;
+  __m512i packed;  // 32 bytes of bf16, then 16 low bytes
 };
 inline Parts split(__m512 v) {
-  const __m512i bits = _mm512_add_epi32(_mm512_castps_si512(v), _mm512_set1_epi32(0x80));
-  const __m512i up = _mm512_add_epi32(bits, _mm512_set1_epi32(0x8000));
-  return {_mm512_castsi512_ps(_mm512_and_epi32(up, _mm512_set1_epi32(static_cast<int>(0xffff0000)))),
-          _mm512_cvtepi32_epi16(_mm512_srli_epi32(up, 16)), _mm512_cvtepi32_epi8(_mm512_srli_epi32(bits, 8))};
+  alignas(64) static constexpr std::uint8_t kHighThenLow[64] = {
+      2,  3,  6,  7,  10, 11, 14, 15, 18, 19, 22, 23, 26, 27, 30, 31, 34, 35, 38, 39, 42, 43, 46, 47,
+      50, 51, 54, 55, 58, 59, 62, 63, 1,  5,  9,  13, 17, 21, 25, 29, 33, 37, 41, 45, 49, 53, 57, 61};
+  const __m512i bits = _mm512_add_epi32(_mm512_castps_si512(v), _mm512_set1_epi32(0x8080));
+  return {_mm512_castsi512_ps(_mm512_and_epi32(bits, _mm512_set1_epi32(static_cast<int>(0xffff0000)))),
+          _mm512_permutexvar_epi8(_mm512_load_si512(kHighThenLow), bits)};
 }
-inline __m512 load_parts(const std::uint16_t* high, const std::int8_t* low) {
-  const __m512i bits = _mm512_castps_si512(load_bf16(high));
-  const __m512i rest = _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(low)));
-  return _mm512_castsi512_ps(_mm512_add_epi32(bits, _mm512_slli_epi32(rest, 8)));
+inline __m512 load_parts(const std::uint16_t* high, const std::uint8_t* low) {
+  // Bytes of the float from its last: nothing (byte 48 is zero), the low byte, the bf16.
+  alignas(64) static constexpr std::uint8_t kInPlace[64] = {
+      48, 32, 0,  1,  48, 33, 2,  3,  48, 34, 4,  5,  48, 35, 6,  7,  48, 36, 8,  9,  48, 37,
+      10, 11, 48, 38, 12, 13, 48, 39, 14, 15, 48, 40, 16, 17, 48, 41, 18, 19, 48, 42, 20, 21,
+      48, 43, 22, 23, 48, 44, 24, 25, 48, 45, 26, 27, 48, 46, 28, 29, 48, 47, 30, 31};
+  const __m512i wide = _mm512_zextsi256_si512(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(high)));
+  const __m512i both = _mm512_inserti32x4(wide, _mm_loadu_si128(reinterpret_cast<const __m128i*>(low)), 2);
+  const __m512i bits = _mm512_permutexvar_epi8(_mm512_load_si512(kInPlace), both);
+  return _mm512_castsi512_ps(_mm512_sub_epi32(bits, _mm512_set1_epi32(0x8000)));
 }
-inline void store_parts(std::uint16_t* high, std::int8_t* low, Parts parts) {
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(high), parts.high);
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(low), parts.low);
+inline __m256i high_part(const Parts& parts) { return _mm512_castsi512_si256(parts.packed); }
+inline void store_parts(std::uint16_t* high, std::uint8_t* low, const Parts& parts) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(high), high_part(parts));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(low), _mm512_extracti32x4_epi32(parts.packed, 2));
 }
 
 // The pairs of two pixels' channels, [channel][2], from 32 bytes each.
