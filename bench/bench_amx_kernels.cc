@@ -193,13 +193,16 @@ void weight_gradients(Data& data, const Geometry& g) {
        best([&] { weight_gradient(shape, group, data.a.data(), data.b.data(), false, data.sums.data()); }) /
            group,
        products, in + out);
-  line("  weight gradient: input in pairs",
-       best([&] { interleave_pixels(g.pairs.runs.data(), runs, channels, data.a.data(), data.b.data()); }), 0,
-       2 * in);
+  line("  weight gradient: input in pairs", best([&] {
+         interleave_pixels(g.pairs.runs.data(), runs, g.pairs.positions, channels, data.a.data(),
+                           data.b.data());
+       }),
+       0, 2 * in);
   if (g.kind != Kind::kFirst) {
     const float* k = data.coefficients.data();
     line("  the same with bn, relu", best([&] {
-           interleave_normed(g.pairs.runs.data(), runs, channels, data.a.data(), k, k, data.b.data());
+           interleave_normed(g.pairs.runs.data(), runs, g.pairs.positions, channels, data.a.data(), k, k,
+                             data.b.data());
          }),
          0, 2 * in);
   }

@@ -129,12 +129,12 @@ Bf16* AmxEngine::block_gradient(std::size_t b, int image) {
 
 void AmxEngine::sum_weights(const Layer& layer, bool projection, int images, bool first, const Slice& slice) {
   const Geometry& g = *layer.geometry;
-  const int tiles = g.kind == Kind::kFirst ? 2 : g.in_channels / 16;
+  const std::vector<std::int32_t>& columns = projection ? g.middle_column : g.pair_column;
   const WeightGradientShape shape{
       .chunk_offset = g.pair_chunk.data(),
       .chunks = g.order.chunks(),
-      .column_offset = g.pair_column.data() + (projection ? kMiddleTap * tiles : 0),
-      .columns = projection ? tiles : static_cast<int>(g.pair_column.size()),
+      .column_offset = columns.data(),
+      .columns = static_cast<int>(columns.size()),
       .row_tiles = g.out_channels / 16,
       .row_stride = g.pair_stride,
       .left_stride = layer.out_elements() * static_cast<std::ptrdiff_t>(sizeof(Bf16)),
@@ -204,8 +204,9 @@ void AmxEngine::second_backward(std::size_t b, const Slice& slice) {
     });
     conv_gradient(conv, e);
     transpose(layer, grid, s.transposed.data() + static_cast<std::size_t>(place) * elements);
-    interleave_normed(g.pairs.runs.data(), static_cast<int>(g.pairs.runs.size()), g.in_channels, z1, n.scale,
-                      n.shift, s.pair_grid(g.kind) + static_cast<std::size_t>(place) * pair_elements(g));
+    interleave_normed(g.pairs.runs.data(), static_cast<int>(g.pairs.runs.size()), g.pairs.positions,
+                      g.in_channels, z1, n.scale, n.shift,
+                      s.pair_grid(g.kind) + static_cast<std::size_t>(place) * pair_elements(g));
     if (place + 1 < group && i + 1 < slice.count()) continue;
     sum_weights(layer, false, place + 1, i == place, slice);
   }
@@ -263,7 +264,8 @@ void AmxEngine::first_image(std::size_t b, int image, int place, const Slice& sl
     up_gradient(block, e, s);
   }
   transpose(layer, grid, s.transposed.data() + at);
-  interleave_pixels(g.pairs.runs.data(), static_cast<int>(g.pairs.runs.size()), g.in_channels, x(b, image),
+  interleave_pixels(g.pairs.runs.data(), static_cast<int>(g.pairs.runs.size()), g.pairs.positions,
+                    g.in_channels, x(b, image),
                     s.pair_grid(g.kind) + static_cast<std::size_t>(place) * pair_elements(g));
 }
 
@@ -280,8 +282,8 @@ void AmxEngine::stem_backward(const Slice& slice) {
     fill_grid(source, 0, static_cast<int>(to.runs.size()));
     transpose(layer, grid, s.transposed.data());
     gather_input(*step_.batch, image, s);
-    interleave_pixels(g.pairs.runs.data(), static_cast<int>(g.pairs.runs.size()), 32, s.grid(Kind::kFirst),
-                      s.pair_grid(Kind::kFirst));
+    interleave_pixels(g.pairs.runs.data(), static_cast<int>(g.pairs.runs.size()), g.pairs.positions, 32,
+                      s.grid(Kind::kFirst), s.pair_grid(Kind::kFirst));
     sum_weights(layer, false, 1, i == 0, slice);
   }
 }

@@ -53,8 +53,8 @@ std::vector<Bf16> in_pairs(const Geometry& g, const std::vector<Bf16>& image) {
   const int channels = g.kind == Kind::kFirst ? 32 : g.in_channels;
   const std::vector<Bf16> source = g.kind == Kind::kFirst ? on_grid(g, image, g.in_channels) : image;
   std::vector<Bf16> pairs(z(g.pairs.positions * channels * 2));
-  interleave_pixels(g.pairs.runs.data(), static_cast<int>(g.pairs.runs.size()), channels, source.data(),
-                    pairs.data());
+  interleave_pixels(g.pairs.runs.data(), static_cast<int>(g.pairs.runs.size()), g.pairs.positions, channels,
+                    source.data(), pairs.data());
   return pairs;
 }
 
@@ -333,7 +333,7 @@ TEST(AmxConvolution, WeightGradientEqualsPlainLoopsForEveryKind) {
       if (kernel == 1 && !down) continue;
       for (const int channels : {1, 3}) {
         const Geometry g = make_geometry(kind, channels);
-        const int tiles = kind == Kind::kFirst ? 2 : g.in_channels / 16;
+        const std::vector<std::int32_t>& columns = kernel == 1 ? g.middle_column : g.pair_column;
         Numbers numbers(10);
         const std::vector<std::int32_t> index = gradient_index(g, kernel);
         std::vector<double> expected(index.size());
@@ -349,14 +349,9 @@ TEST(AmxConvolution, WeightGradientEqualsPlainLoopsForEveryKind) {
           left_stride = static_cast<std::ptrdiff_t>(l.size() * sizeof(Bf16));
           right_stride = static_cast<std::ptrdiff_t>(r.size() * sizeof(Bf16));
         }
-        const WeightGradientShape shape{g.pair_chunk.data(),
-                                        g.order.chunks(),
-                                        g.pair_column.data() + (kernel == 1 ? kMiddleTap * tiles : 0),
-                                        kernel == 1 ? tiles : static_cast<int>(g.pair_column.size()),
-                                        g.out_channels / 16,
-                                        g.pair_stride,
-                                        left_stride,
-                                        right_stride};
+        const WeightGradientShape shape{
+            g.pair_chunk.data(), g.order.chunks(), columns.data(), static_cast<int>(columns.size()),
+            g.out_channels / 16, g.pair_stride,    left_stride,    right_stride};
         std::vector<float> sums(z(shape.columns * shape.row_tiles * kTileFloats), 99.0f);
         {
           const TileScope scope;

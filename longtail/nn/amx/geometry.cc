@@ -169,7 +169,7 @@ void set_conv_offsets(Geometry& g) {
 
 void set_pair_offsets(Geometry& g) {
   const int channels = g.kind == Kind::kFirst ? 32 : g.in_channels;
-  const int pair = channels * 4;
+  const int pair = 64, plane = g.pairs.positions * pair;  // of sixteen channels
   for (int chunk = 0; chunk < g.order.chunks(); ++chunk) {
     int position = 0;
     switch (g.kind) {
@@ -195,10 +195,11 @@ void set_pair_offsets(Geometry& g) {
     g.pair_chunk.push_back(position * pair);
   }
   g.pair_stride = g.kind == Kind::kDown16 ? 2 * pair : pair;
-  for (int tap = 0; tap < (g.kind == Kind::kFirst ? 1 : 9); ++tap) {
-    for (int tile = 0; tile < channels / 16; ++tile) {
-      g.pair_column.push_back(tap_position(g.kind, tap / 3, tap % 3) * pair + tile * 64);
+  for (int tile = 0; tile < channels / 16; ++tile) {
+    for (int tap = 0; tap < (g.kind == Kind::kFirst ? 1 : 9); ++tap) {
+      g.pair_column.push_back(tap_position(g.kind, tap / 3, tap % 3) * pair + tile * plane);
     }
+    g.middle_column.push_back(tap_position(g.kind, 1, 1) * pair + tile * plane);
   }
 }
 
@@ -417,7 +418,7 @@ std::vector<std::int32_t> gradient_index(const Geometry& g, int kernel) {
       for (int tap = 0; tap < taps; ++tap) {
         // The first layer's columns are the gathered values.
         const int value = g.kind == Kind::kFirst ? tap * g.in_channels + in : in;
-        const int column = g.kind == Kind::kFirst ? value / 16 : tap * (g.in_channels / 16) + in / 16;
+        const int column = g.kind == Kind::kFirst ? value / 16 : in / 16 * taps + tap;
         index.push_back((column * row_tiles + out / 16) * kTileFloats + (out % 16) * 16 + value % 16);
       }
     }

@@ -64,9 +64,11 @@ struct Geometry {
   std::ptrdiff_t row_pitch = 0;           // Same kinds: from one row of the grid to the next
   int outputs = 0;                        // and tiles of sums a row: see ImageConv
 
-  PairGrid pairs;                         // of the input
-  std::vector<std::int32_t> pair_chunk;   // offset of a chunk of 32 output pixels
-  std::vector<std::int32_t> pair_column;  // offset of [tap][16 input channels]
+  PairGrid pairs;                        // of the input
+  std::vector<std::int32_t> pair_chunk;  // offset of a chunk of 32 output pixels
+  // Offset of [16 input channels][tap]: the taps of some channels, one after the other, find them in cache.
+  std::vector<std::int32_t> pair_column;
+  std::vector<std::int32_t> middle_column;  // of the tap in the middle: [16 input channels]
   std::ptrdiff_t pair_stride;
   PixelOrder order;  // of the output
 
@@ -78,9 +80,7 @@ struct Geometry {
 // in_channels matters only for kFirst (1 or 3).
 Geometry make_geometry(Kind kind, int input_channels = 3);
 
-// The 1x1 convolution of stride 2 beside kDown16 and kDown32 reads the tap in the middle: its chunk offset,
-// and its columns among pair_column.
-constexpr int kMiddleTap = 4;
+// The 1x1 convolution of stride 2 beside kDown16 and kDown32 reads the tap in the middle: its chunk offset.
 std::int32_t middle_chunk(const Geometry& geometry);
 
 // A convolution of a Same kind over a grid that is filled from a source, with packed weights.
@@ -106,7 +106,7 @@ std::vector<std::int32_t> forward_index(const Geometry& geometry, int kernel);
 std::vector<std::int32_t> backward_index(const Geometry& geometry);
 // Tiles of the data gradient of a Down kind, [input tile][tap][half]. A 1x1 kernel has one tap.
 std::vector<std::int32_t> up_index(const Geometry& geometry, int kernel);
-// For every weight its place in the sums of the weight gradient, [tap][input tile][output tile][16 out][16
+// For every weight its place in the sums of the weight gradient, [input tile][tap][output tile][16 out][16
 // in].
 std::vector<std::int32_t> gradient_index(const Geometry& geometry, int kernel);
 

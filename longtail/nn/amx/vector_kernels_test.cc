@@ -58,14 +58,15 @@ TEST(AmxVectors, PairsAreInterleavedAndNormed) {
     const auto src = numbers.bf16(z(16 * channels));
     const auto scale = numbers.floats(z(channels)), shift = numbers.floats(z(channels));
     std::vector<Bf16> plain(z(64 * channels * 2)), normed = plain;
-    interleave_pixels(runs, 3, channels, src.data(), plain.data());
-    interleave_normed(runs, 3, channels, src.data(), scale.data(), shift.data(), normed.data());
+    interleave_pixels(runs, 3, 64, channels, src.data(), plain.data());
+    interleave_normed(runs, 3, 64, channels, src.data(), scale.data(), shift.data(), normed.data());
     for (const PairRun& run : runs) {
       for (int i = 0; i < run.count; ++i) {
         for (int c = 0; c < channels; ++c) {
           for (int half = 0; half < 2; ++half) {
             const int start = half == 0 ? run.a : run.b;
-            const std::size_t to = z(((run.dst + i * run.dst_step) * channels + c) * 2 + half);
+            const int position = c / 16 * 64 + run.dst + i * run.dst_step;
+            const std::size_t to = z((position * 16 + c % 16) * 2 + half);
             const std::size_t from = z(((start < 0 ? 0 : start) + i * run.src_step) * channels + c);
             const float v = std::max(std::fma(widen(src[from]), scale[z(c)], shift[z(c)]), 0.0f);
             ASSERT_EQ(plain[to], start < 0 ? 0 : src[from]);
