@@ -82,6 +82,29 @@ struct Data {
   }
 };
 
+// Whether somebody else works on this core (its other hyperthread), and what keeping tile instructions apart
+// is worth then: see tile.h.
+void neighbours(const Data& data) {
+  const TileScope tiles;
+  constexpr long kChunks = 50;
+  std::vector<double> times[2];
+  for (int r = 0; r < 10 * rounds; ++r) {
+    for (const bool apart : {false, true}) {
+      const double start = now();
+      tile_chunks(data.a.data(), kChunks, apart);
+      times[apart].push_back((now() - start) / (12 * kChunks) * 1e9);
+    }
+  }
+  for (auto& each : times) std::sort(each.begin(), each.end());
+  const auto at = [&](int apart, double share) {
+    return times[apart][static_cast<std::size_t>(share * static_cast<double>(times[apart].size() - 1))];
+  };
+  fmt::print(
+      "a multiply with its share of loads, ns, least / median / 90th percentile: {:.1f} / {:.1f} / {:.1f} "
+      "close together, {:.1f} / {:.1f} / {:.1f} apart\n",
+      at(0, 0), at(0, 0.5), at(0, 0.9), at(1, 0), at(1, 0.5), at(1, 0.9));
+}
+
 const char* name(Kind kind) {
   static const char* const names[] = {"first 32x32", "16 ch 32x32", "16->32 /2",
                                       "32 ch 16x16", "32->64 /2",   "64 ch 8x8"};
@@ -221,10 +244,12 @@ int main(int argc, char** argv) {
     fmt::print("the amx engine cannot run here: {}\n", why);
     return 0;
   }
+  Data data;
   {
     const TileScope tiles;
-    tile_peak = 4.0 * 2 * 16 * 16 * 32 * 1000 / best([] { peak_multiplies(1000); });
+    tile_peak = 4.0 * 2 * 16 * 16 * 32 * 1000 / best([&] { peak_multiplies(data.a.data(), 1000); });
   }
+  neighbours(data);
   std::vector<char> memory(std::size_t{192} << 20, 1);
   const auto reading = [&](std::size_t bytes) {
     return static_cast<double>(bytes) / best([&] { peak_read(memory.data(), bytes); });
@@ -237,7 +262,6 @@ int main(int argc, char** argv) {
       tile_peak / 1e9, l1_peak / 1e9, reading(1 << 20) / 1e9, reading(16 << 20) / 1e9,
       reading(memory.size()) / 1e9);
   fmt::print("per image; percent of the tile peak and of reading from L1\n");
-  Data data;
   const TileScope tiles;
   for (int kind = 0; kind < kKinds; ++kind) {
     const Geometry g = make_geometry(static_cast<Kind>(kind));

@@ -1,18 +1,47 @@
 #include "longtail/nn/amx/peak.h"
 
+#include "longtail/nn/amx/image_loop.h"
 #include "longtail/nn/amx/tile.h"
 #include "longtail/nn/amx/vector.h"
 
 namespace longtail::nn::amx {
 
-void peak_multiplies(long count) {
-  tile_zero<4>();
-  tile_zero<5>();
+void peak_multiplies(const void* tile, long count) {
+  tile_load<4>(tile, 64);
+  tile_load<5>(tile, 64);
   for (long i = 0; i < count; ++i) {
     tile_multiply<0, 4, 5>();
     tile_multiply<1, 4, 5>();
     tile_multiply<2, 4, 5>();
     tile_multiply<3, 4, 5>();
+  }
+}
+
+namespace {
+
+#define LOAD(tile, at) "tileloadd " #at "(%0,%1,1), %%tmm" #tile "\n\t"
+#define MULTIPLY(sum, right) "tdpbf16ps %%tmm" #right ", %%tmm4, %%tmm" #sum "\n\t"
+inline void chunk_close(const void* data) {
+  __asm__ volatile(LOAD(5, 0) LOAD(4, 3072) MULTIPLY(0, 5) LOAD(6, 1024) LOAD(4, 4096) MULTIPLY(1, 5)
+                       MULTIPLY(0, 6) LOAD(7, 2048) LOAD(4, 5120) MULTIPLY(2, 5) MULTIPLY(1, 6) MULTIPLY(0, 7)
+                           LOAD(4, 3072) MULTIPLY(3, 5) MULTIPLY(2, 6) MULTIPLY(1, 7) LOAD(4, 4096)
+                               MULTIPLY(3, 6) MULTIPLY(2, 7) LOAD(4, 5120) MULTIPLY(3, 7)::"r"(data),
+                   "r"(64L));
+}
+#undef LOAD
+#undef MULTIPLY
+
+}  // namespace
+
+void tile_chunks(const void* data, long count, bool apart) {
+  const char* rows = static_cast<const char*>(data) + 3 * 1024;
+  const auto* weights = static_cast<const Bf16*>(data);
+  for (long i = 0; i < count; ++i) {
+    if (apart) {
+      multiply_chunk<true>(rows, 512, 64, weights, [](auto) {});
+    } else {
+      chunk_close(data);
+    }
   }
 }
 
