@@ -12,10 +12,10 @@ namespace longtail::nn::amx {
 namespace {
 
 // Idle instructions behind every load and multiply. On a core of one's own they change nothing: a multiply
-// takes 16 cycles, and a load's 8 are hidden in them. But when something else runs on the core's other
-// hyperthread (on shared machines another guest), tile instructions that follow each other closely take up
-// to four times as long, and two and a half times with nops between. It is their number that counts, not
-// their bytes.
+// takes 16 cycles, and a load's 8 are hidden in them. But when something else seems to run on the core's
+// other hyperthread (on shared machines another guest), tile instructions that follow each other closely take
+// three times as long, and only twice with these between (docs/performance.md). It is their number that
+// counts, not their bytes.
 #define LONGTAIL_APART(count) "\n\t.rept " #count "\n\tnop\n\t.endr"
 
 inline void fence() { __asm__ volatile("" ::: "memory"); }
