@@ -99,9 +99,10 @@ TEST_F(TrainCommand, KilledAgainAndAgainItEndsWithTheSameBytes) {
   for (int attempt = 0;; ++attempt) {
     ASSERT_LT(attempt, 60);
     const pid_t child = start_program(command("killed", flags), folder_ / "out", folder_ / "err");
-    // The first attempts are killed early, so that there are some; later ones get longer and longer.
-    std::this_thread::sleep_for(
-        std::chrono::milliseconds(random() % (100 + 20 * static_cast<unsigned>(attempt))));
+    // The first attempts are killed early, so that there are some; later ones get longer and longer, as long as
+    // a busy machine needs.
+    const unsigned longest = (100 + 20 * static_cast<unsigned>(attempt)) << attempt / 15;
+    std::this_thread::sleep_for(std::chrono::milliseconds(random() % longest));
     kill(child, SIGKILL);
     const int code = wait_for(child);
     if (code == 0) break;

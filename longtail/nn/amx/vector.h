@@ -8,17 +8,22 @@
 namespace longtail::nn::amx {
 namespace {
 
+// One shuffle: every bf16 becomes the upper half of a float, above a word of zeros (word 16, since a load of
+// 32 bytes clears the rest).
+inline __m512 widen_bf16(__m256i v) {
+  alignas(64) static constexpr std::uint16_t kUpperHalves[32] = {16, 0,  16, 1,  16, 2,  16, 3,  16, 4,  16,
+                                                                 5,  16, 6,  16, 7,  16, 8,  16, 9,  16, 10,
+                                                                 16, 11, 16, 12, 16, 13, 16, 14, 16, 15};
+  return _mm512_castsi512_ps(
+      _mm512_permutexvar_epi16(_mm512_load_si512(kUpperHalves), _mm512_zextsi256_si512(v)));
+}
+
 inline __m512 load_bf16(const std::uint16_t* p) {
-  const __m512i wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
-  return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
+  return widen_bf16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
 }
 
 inline void store_bf16(std::uint16_t* p, __m512 v) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), (__m256i)_mm512_cvtneps_pbh(v));
-}
-
-inline __m512 widen_bf16(__m256i v) {
-  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(v), 16));
 }
 
 // Sixteen floats in 24 bits each: rounded to bf16, and what is missing, in units of 1/256 of its last place,
