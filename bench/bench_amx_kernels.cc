@@ -211,23 +211,17 @@ void weight_gradients(Data& data, const Geometry& g) {
                                   static_cast<std::ptrdiff_t>(out),
                                   static_cast<std::ptrdiff_t>(4 * g.pairs.positions * channels)};
   const int group = g.out_channels == 64 ? 4 : 1;
-  const int runs = static_cast<int>(g.pairs.runs.size());
   line("  weight gradient: tiles",
        best([&] { weight_gradient(shape, group, data.a.data(), data.b.data(), false, data.sums.data()); }) /
            group,
        products, in + out);
-  line("  weight gradient: input in pairs", best([&] {
-         interleave_pixels(g.pairs.runs.data(), runs, g.pairs.positions, channels, data.a.data(),
-                           data.b.data());
-       }),
-       0, 2 * in);
+  line("  weight gradient: input in pairs",
+       best([&] { interleave_pixels(g.pairs.layout(), channels, data.a.data(), data.b.data()); }), 0, 2 * in);
   if (g.kind != Kind::kFirst) {
     const float* k = data.coefficients.data();
-    line("  the same with bn, relu", best([&] {
-           interleave_normed(g.pairs.runs.data(), runs, g.pairs.positions, channels, data.a.data(), k, k,
-                             data.b.data());
-         }),
-         0, 2 * in);
+    line("  the same with bn, relu",
+         best([&] { interleave_normed(g.pairs.layout(), channels, data.a.data(), k, k, data.b.data()); }), 0,
+         2 * in);
   }
   line("  weight gradient: channel-major", best([&] {
          transpose_pixels(g.order.chunks(), g.order.first.data(), g.order.pair_distance, g.out_channels,

@@ -204,8 +204,7 @@ void AmxEngine::second_backward(std::size_t b, const Slice& slice) {
     });
     conv_gradient(conv, e);
     transpose(layer, grid, s.transposed.data() + static_cast<std::size_t>(place) * elements);
-    interleave_normed(g.pairs.runs.data(), static_cast<int>(g.pairs.runs.size()), g.pairs.positions,
-                      g.in_channels, z1, n.scale, n.shift,
+    interleave_normed(g.pairs.layout(), g.in_channels, z1, n.scale, n.shift,
                       s.pair_grid(g.kind) + static_cast<std::size_t>(place) * pair_elements(g));
     if (place + 1 < group && i + 1 < slice.count()) continue;
     sum_weights(layer, false, place + 1, i == place, slice);
@@ -264,8 +263,7 @@ void AmxEngine::first_image(std::size_t b, int image, int place, const Slice& sl
     up_gradient(block, e, s);
   }
   transpose(layer, grid, s.transposed.data() + at);
-  interleave_pixels(g.pairs.runs.data(), static_cast<int>(g.pairs.runs.size()), g.pairs.positions,
-                    g.in_channels, x(b, image),
+  interleave_pixels(g.pairs.layout(), g.in_channels, x(b, image),
                     s.pair_grid(g.kind) + static_cast<std::size_t>(place) * pair_elements(g));
 }
 
@@ -282,8 +280,7 @@ void AmxEngine::stem_backward(const Slice& slice) {
     fill_grid(source, 0, static_cast<int>(to.runs.size()));
     transpose(layer, grid, s.transposed.data());
     gather_input(*step_.batch, image, s);
-    interleave_pixels(g.pairs.runs.data(), static_cast<int>(g.pairs.runs.size()), g.pairs.positions, 32,
-                      s.grid(Kind::kFirst), s.pair_grid(Kind::kFirst));
+    interleave_pixels(g.pairs.layout(), 32, s.grid(Kind::kFirst), s.pair_grid(Kind::kFirst));
     sum_weights(layer, false, 1, i == 0, slice);
   }
 }

@@ -53,8 +53,7 @@ std::vector<Bf16> in_pairs(const Geometry& g, const std::vector<Bf16>& image) {
   const int channels = g.kind == Kind::kFirst ? 32 : g.in_channels;
   const std::vector<Bf16> source = g.kind == Kind::kFirst ? on_grid(g, image, g.in_channels) : image;
   std::vector<Bf16> pairs(z(g.pairs.positions * channels * 2));
-  interleave_pixels(g.pairs.runs.data(), static_cast<int>(g.pairs.runs.size()), g.pairs.positions, channels,
-                    source.data(), pairs.data());
+  interleave_pixels(g.pairs.layout(), channels, source.data(), pairs.data());
   return pairs;
 }
 

@@ -43,6 +43,7 @@ struct Grid {
 struct PairGrid {
   std::vector<PairRun> runs;
   int positions = 0;
+  PairLayout layout() const { return {runs.data(), static_cast<int>(runs.size()), positions}; }
 };
 // The order of pixels in the channel-major operand, as positions on the grid of the Same kind: sixteen pairs
 // a chunk.

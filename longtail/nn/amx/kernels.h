@@ -199,9 +199,7 @@ void store_gradient(int channels, const float* sums, const RowRun* runs, int run
 
 // ---- layouts ----
 
-// Interleaves pairs of pixels: position dst holds [channel][2] of pixels a and b; -1 stands for zeros. Every
-// sixteen channels have `positions` positions of their own, one after the other, so that sixteen of them are
-// a tile without gaps.
+// Interleaves pairs of pixels: position dst holds [channel][2] of pixels a and b; -1 stands for zeros.
 struct PairRun {
   std::int32_t a;
   std::int32_t b;
@@ -210,11 +208,17 @@ struct PairRun {
   std::int32_t dst_step;
   std::int32_t count;
 };
-void interleave_pixels(const PairRun* runs, int count, int positions, int channels, const Bf16* src,
-                       Bf16* dst);
+// Every sixteen channels have `positions` positions of their own, one after the other, so that sixteen of
+// them are a tile without gaps.
+struct PairLayout {
+  const PairRun* runs;
+  int count;
+  int positions;
+};
+void interleave_pixels(const PairLayout& pairs, int channels, const Bf16* src, Bf16* dst);
 // The same of relu(src * scale + shift); zeros stay zeros.
-void interleave_normed(const PairRun* runs, int count, int positions, int channels, const Bf16* src,
-                       const float* scale, const float* shift, Bf16* dst);
+void interleave_normed(const PairLayout& pairs, int channels, const Bf16* src, const float* scale,
+                       const float* shift, Bf16* dst);
 
 // Left operands of the weight gradient: tile [chunk][channels / 16] has 16 channels as rows and 32 pixels, in
 // pairs (first[16 chunk + i], the same + pair_distance), as columns.

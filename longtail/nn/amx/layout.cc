@@ -10,11 +10,12 @@ inline __m256i load_group(const Bf16* p) { return _mm256_loadu_si256(reinterpret
 
 // Stores make(a, b, group, inside) for every pair of pixels and sixteen channels: [channel][2].
 template <int kGroups, class Make>
-[[gnu::always_inline]] inline void each_pair(const PairRun* runs, int count, int positions, const Bf16* src,
-                                             Bf16* dst, const Make& make) {
+[[gnu::always_inline]] inline void each_pair(const PairLayout& pairs, const Bf16* src, Bf16* dst,
+                                             const Make& make) {
   constexpr long kPixel = kGroups * 16;
+  const PairRun* runs = pairs.runs;
   alignas(64) static const Bf16 zeros[kPixel] = {};
-  for (int r = 0; r < count; ++r) {
+  for (int r = 0; r < pairs.count; ++r) {
     const bool has_a = runs[r].a >= 0, has_b = runs[r].b >= 0;
     const long step = runs[r].src_step * kPixel, to_step = runs[r].dst_step * 32;
     const Bf16* a = has_a ? src + runs[r].a * kPixel : zeros;
@@ -25,35 +26,33 @@ template <int kGroups, class Make>
     Bf16* to = dst + runs[r].dst * 32;
     for (int i = 0; i < runs[r].count; ++i, a += a_step, b += b_step, to += to_step) {
       for (int g = 0; g < kGroups; ++g)
-        _mm512_storeu_si512(to + 32L * positions * g, make(a + 16 * g, b + 16 * g, g, inside));
+        _mm512_storeu_si512(to + 32L * pairs.positions * g, make(a + 16 * g, b + 16 * g, g, inside));
     }
   }
 }
 
 template <int kGroups>
-void interleave(const PairRun* runs, int count, int positions, const Bf16* src, Bf16* dst) {
-  each_pair<kGroups>(runs, count, positions, src, dst, [](const Bf16* a, const Bf16* b, int, __mmask32) {
+void interleave(const PairLayout& pairs, const Bf16* src, Bf16* dst) {
+  each_pair<kGroups>(pairs, src, dst, [](const Bf16* a, const Bf16* b, int, __mmask32) {
     return interleave_pair(load_group(a), load_group(b));
   });
 }
 
 template <int kGroups>
-void interleave_norm(const PairRun* runs, int count, int positions, const Bf16* src, const float* scale,
-                     const float* shift, Bf16* dst) {
+void interleave_norm(const PairLayout& pairs, const Bf16* src, const float* scale, const float* shift,
+                     Bf16* dst) {
   __m512 p[kGroups], q[kGroups];
   for (int g = 0; g < kGroups; ++g) {
     p[g] = _mm512_loadu_ps(scale + 16 * g);
     q[g] = _mm512_loadu_ps(shift + 16 * g);
   }
-  each_pair<kGroups>(runs, count, positions, src, dst,
-                     [&](const Bf16* a, const Bf16* b, int g, __mmask32 inside) {
-                       const __m512 zero = _mm512_setzero_ps();
-                       const __m512 va = _mm512_max_ps(_mm512_fmadd_ps(load_bf16(a), p[g], q[g]), zero);
-                       const __m512 vb = _mm512_max_ps(_mm512_fmadd_ps(load_bf16(b), p[g], q[g]), zero);
-                       const __m512i pair =
-                           interleave_pair((__m256i)_mm512_cvtneps_pbh(va), (__m256i)_mm512_cvtneps_pbh(vb));
-                       return _mm512_maskz_mov_epi16(inside, pair);
-                     });
+  each_pair<kGroups>(pairs, src, dst, [&](const Bf16* a, const Bf16* b, int g, __mmask32 inside) {
+    const __m512 zero = _mm512_setzero_ps();
+    const __m512 va = _mm512_max_ps(_mm512_fmadd_ps(load_bf16(a), p[g], q[g]), zero);
+    const __m512 vb = _mm512_max_ps(_mm512_fmadd_ps(load_bf16(b), p[g], q[g]), zero);
+    const __m512i pair = interleave_pair((__m256i)_mm512_cvtneps_pbh(va), (__m256i)_mm512_cvtneps_pbh(vb));
+    return _mm512_maskz_mov_epi16(inside, pair);
+  });
 }
 
 // 16 rows of 16 dwords to their columns.
@@ -85,18 +84,17 @@ inline void transpose_dwords(__m512i r[16]) {
 
 }  // namespace
 
-void interleave_pixels(const PairRun* runs, int count, int positions, int channels, const Bf16* src,
-                       Bf16* dst) {
-  if (channels == 16) interleave<1>(runs, count, positions, src, dst);
-  if (channels == 32) interleave<2>(runs, count, positions, src, dst);
-  if (channels == 64) interleave<4>(runs, count, positions, src, dst);
+void interleave_pixels(const PairLayout& pairs, int channels, const Bf16* src, Bf16* dst) {
+  if (channels == 16) interleave<1>(pairs, src, dst);
+  if (channels == 32) interleave<2>(pairs, src, dst);
+  if (channels == 64) interleave<4>(pairs, src, dst);
 }
 
-void interleave_normed(const PairRun* runs, int count, int positions, int channels, const Bf16* src,
-                       const float* scale, const float* shift, Bf16* dst) {
-  if (channels == 16) interleave_norm<1>(runs, count, positions, src, scale, shift, dst);
-  if (channels == 32) interleave_norm<2>(runs, count, positions, src, scale, shift, dst);
-  if (channels == 64) interleave_norm<4>(runs, count, positions, src, scale, shift, dst);
+void interleave_normed(const PairLayout& pairs, int channels, const Bf16* src, const float* scale,
+                       const float* shift, Bf16* dst) {
+  if (channels == 16) interleave_norm<1>(pairs, src, scale, shift, dst);
+  if (channels == 32) interleave_norm<2>(pairs, src, scale, shift, dst);
+  if (channels == 64) interleave_norm<4>(pairs, src, scale, shift, dst);
 }
 
 void transpose_pixels(int chunks, const std::int32_t* first, int pair_distance, int channels, const Bf16* src,

@@ -58,8 +58,8 @@ TEST(AmxVectors, PairsAreInterleavedAndNormed) {
     const auto src = numbers.bf16(z(16 * channels));
     const auto scale = numbers.floats(z(channels)), shift = numbers.floats(z(channels));
     std::vector<Bf16> plain(z(64 * channels * 2)), normed = plain;
-    interleave_pixels(runs, 3, 64, channels, src.data(), plain.data());
-    interleave_normed(runs, 3, 64, channels, src.data(), scale.data(), shift.data(), normed.data());
+    interleave_pixels({runs, 3, 64}, channels, src.data(), plain.data());
+    interleave_normed({runs, 3, 64}, channels, src.data(), scale.data(), shift.data(), normed.data());
     for (const PairRun& run : runs) {
       for (int i = 0; i < run.count; ++i) {
         for (int c = 0; c < channels; ++c) {
