@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "longtail/base/test_paths.h"
 #include "longtail/cli/testing.h"
 #include "longtail/data/registry.h"
 #include "longtail/data/testing.h"
@@ -165,7 +166,7 @@ TEST(Data, AFullDiskIsASentenceAndExitOneAndNothingIsLeft) {
 }
 
 TEST(Data, TheAuthorsArchiveInAnotherCompressionIsImportedAndFound) {
-  const fs::path archive = LONGTAIL_SOURCE_DIR "/../shared/data/cifar-100-python.tar.xz";
+  const fs::path archive = base::source_dir() + "/../shared/data/cifar-100-python.tar.xz";
   if (!fs::exists(archive)) GTEST_SKIP() << archive << " is not here";
   const TempFolder folder;
   Outcome outcome =

@@ -6,13 +6,14 @@
 #include <filesystem>
 
 #include "longtail/base/file.h"
+#include "longtail/base/test_paths.h"
 #include "longtail/cli/testing.h"
 
 namespace longtail::cli {
 namespace {
 
 TEST(InitCommand, WritesTheGoldenWeights) {
-  const std::filesystem::path golden = LONGTAIL_SOURCE_DIR "/../shared/golden/init_seed123.f32";
+  const std::filesystem::path golden = base::source_dir() + "/../shared/golden/init_seed123.f32";
   if (!std::filesystem::exists(golden)) GTEST_SKIP() << "the golden files are not here";
   const std::string out = testing::TempDir() + "init.f32";
   const Outcome outcome =

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "longtail/base/test_paths.h"
 #include "longtail/cli/testing.h"
 #include "longtail/train/config.h"
 
@@ -12,7 +13,7 @@ using testing::HasSubstr;
 TEST(ParamsCommand, PrintsTheCommittedPage) {
   const Outcome outcome = run_program({"params", "--markdown"});
   EXPECT_EQ(outcome.code, 0);
-  EXPECT_EQ(outcome.out, base::read_text(LONGTAIL_SOURCE_DIR "/docs/parameters.md"))
+  EXPECT_EQ(outcome.out, base::read_text(base::source_dir() + "/docs/parameters.md"))
       << "`longtail params --markdown > docs/parameters.md` makes it anew";
 }
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "longtail/base/test_paths.h"
 #include "longtail/cli/testing.h"
 #include "longtail/report/test_logs.h"
 
@@ -27,7 +28,7 @@ TEST(ReportCommandTest, PrintsTheAnswerAndWritesWhereItSays) {
 
 TEST(ReportCommandTest, ThePapersNumbersComeOutOfItsCsv) {
   const Folder out("cli_paper");
-  const std::string csv = LONGTAIL_SOURCE_DIR "/longtail/report/data/paper_per_seed.csv";
+  const std::string csv = base::source_dir() + "/longtail/report/data/paper_per_seed.csv";
   const Outcome outcome =
       run_program({"report", csv, "--tables-only", "--out", out.path().string(), "--against", "paper"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;

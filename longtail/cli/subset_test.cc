@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "longtail/base/hash.h"
+#include "longtail/base/test_paths.h"
 #include "longtail/cli/testing.h"
 
 namespace longtail::cli {
@@ -14,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-const fs::path kTestData = LONGTAIL_SOURCE_DIR "/longtail/data/testdata";
+const fs::path kTestData = base::source_dir() + "/longtail/data/testdata";
 
 // The labels of CIFAR-100 as a file that --labels reads.
 class SubsetCommand : public testing::Test {
@@ -58,7 +59,7 @@ TEST_F(SubsetCommand, WritesWhatNumpyChooses) {
 }
 
 TEST_F(SubsetCommand, EqualsTheGoldenFilesByteForByte) {
-  const fs::path golden = LONGTAIL_SOURCE_DIR "/../shared/golden";
+  const fs::path golden = base::source_dir() + "/../shared/golden";
   if (!fs::exists(golden)) GTEST_SKIP() << "the folder shared/golden is not beside this repository";
   for (const std::string rho : {"10", "50", "100"}) {
     for (const std::string seed : {"42", "123", "456"}) {

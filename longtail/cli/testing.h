@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "longtail/base/file.h"
+#include "longtail/base/test_paths.h"
 
 namespace longtail::cli {
 
@@ -22,7 +23,7 @@ struct Outcome {
 // Starts the program with its standard output and error in files; returns its process id.
 inline pid_t start_program(std::vector<std::string> arguments, const std::filesystem::path& out,
                            const std::filesystem::path& err) {
-  arguments.insert(arguments.begin(), LONGTAIL_PROGRAM);
+  arguments.insert(arguments.begin(), base::program());
   const pid_t child = fork();
   if (child != 0) return child;
   std::vector<char*> argv;

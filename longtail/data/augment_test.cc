@@ -1,3 +1,4 @@
+#include "longtail/base/test_paths.h"
 #include "longtail/data/augment.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +37,7 @@ Dataset formula_images(int channels, int images) {
 std::string pixels_hash(const std::vector<std::byte>& bytes) { return base::sha256(std::span(bytes)); }
 
 TEST(Augment, MakesThePixelsThatPyTorchMakes) {
-  std::ifstream file(LONGTAIL_SOURCE_DIR "/longtail/data/testdata/torch_augment.txt");
+  std::ifstream file(base::source_dir() + "/longtail/data/testdata/torch_augment.txt");
   std::string line;
   int cases = 0;
   while (std::getline(file, line)) {

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "longtail/base/file.h"
+#include "longtail/base/test_paths.h"
 #include "longtail/data/fuzz_entries.h"
 
 namespace longtail::data {
@@ -29,7 +30,7 @@ void feed(void (*entry)(Input), const std::vector<std::uint8_t>& bytes) {
 
 TEST_P(Fuzz, TheCorpusAndChangedCopiesOfItGiveErrorsAtMost) {
   constexpr int kChanged = 200;  // of each file
-  const fs::path folder = fs::path(LONGTAIL_SOURCE_DIR "/longtail/data/testdata/fuzz") / GetParam();
+  const fs::path folder = fs::path(base::source_dir() + "/longtail/data/testdata/fuzz") / GetParam();
   void (*entry)(Input) = kEntries.at(GetParam());
   std::uint32_t files = 0;
   for (const auto& file : fs::directory_iterator(folder)) {

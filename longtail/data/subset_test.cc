@@ -1,3 +1,4 @@
+#include "longtail/base/test_paths.h"
 #include "longtail/data/subset.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +26,7 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const fs::path kTestData = LONGTAIL_SOURCE_DIR "/longtail/data/testdata";
+const fs::path kTestData = base::source_dir() + "/longtail/data/testdata";
 
 std::vector<std::int32_t> cifar_labels() {
   const auto bytes = base::read_bytes(kTestData / "cifar100_fine_labels.u8");
@@ -119,7 +120,7 @@ TEST(Subset, EqualsTheOneThatNumpyMakesForAnySeedRatioAndSize) {
 }
 
 TEST(Subset, EqualsThePublishedGoldenFiles) {
-  const fs::path golden = LONGTAIL_SOURCE_DIR "/../shared/golden";
+  const fs::path golden = base::source_dir() + "/../shared/golden";
   if (!fs::exists(golden)) GTEST_SKIP() << "the folder shared/golden is not beside this repository";
   const auto labels = cifar_labels();
   for (const int rho : {10, 50, 100}) {

@@ -1,3 +1,4 @@
+#include "longtail/base/test_paths.h"
 #include "longtail/nn/init.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ TEST(Init, EveryWeightIsTheOneOfTheGoldenFiles) {
 
 TEST(Init, OtherSeedsModelsClassesShortcutsAndChannelsAreThoseOfPyTorch) {
   const auto cases =
-      nlohmann::json::parse(base::read_text(LONGTAIL_SOURCE_DIR "/longtail/nn/testdata/init_samples.json"));
+      nlohmann::json::parse(base::read_text(base::source_dir() + "/longtail/nn/testdata/init_samples.json"));
   ASSERT_GE(cases.size(), 8u);
   for (const auto& c : cases) {
     const auto spec = make_spec(c["model"].get<std::string>(), c["shortcut"].get<std::string>(), c["classes"],

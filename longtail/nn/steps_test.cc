@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "longtail/base/file.h"
+#include "longtail/base/test_paths.h"
 #include "longtail/nn/engine.h"
 #include "longtail/nn/init.h"
 #include "longtail/nn/sgd.h"
@@ -57,7 +58,7 @@ void follow(const nlohmann::json& expected) {
 
 TEST(Steps, TenStepsAndAnEvaluationFollowPyTorch) {
   const auto cases =
-      nlohmann::json::parse(base::read_text(LONGTAIL_SOURCE_DIR "/longtail/nn/testdata/steps.json"));
+      nlohmann::json::parse(base::read_text(base::source_dir() + "/longtail/nn/testdata/steps.json"));
   ASSERT_EQ(cases.size(), 3u);
   for (const auto& expected : cases) {
     SCOPED_TRACE(expected["shortcut"].get<std::string>() + (expected["nesterov"] ? ", Nesterov" : ", plain"));

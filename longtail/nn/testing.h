@@ -15,6 +15,7 @@
 
 #include "longtail/base/file.h"
 #include "longtail/base/philox.h"
+#include "longtail/base/test_paths.h"
 #include "longtail/data/cifar.h"
 #include "longtail/data/layout.h"
 #include "longtail/nn/engine.h"
@@ -24,7 +25,7 @@
 namespace longtail::nn {
 
 inline std::filesystem::path golden_path(const std::string& name) {
-  return std::filesystem::path(LONGTAIL_SOURCE_DIR "/../shared/golden") / name;
+  return std::filesystem::path(base::source_dir() + "/../shared/golden") / name;
 }
 
 #define SKIP_WITHOUT_GOLDEN()                                   \
@@ -90,7 +91,7 @@ inline Problem make_problem(const ResNetSpec& spec, int size) {
 // none.
 inline std::filesystem::path cifar100_folder() {
   namespace fs = std::filesystem;
-  const fs::path archive = LONGTAIL_SOURCE_DIR "/../shared/data/cifar-100-python.tar.xz";
+  const fs::path archive = base::source_dir() + "/../shared/data/cifar-100-python.tar.xz";
   const fs::path home = fs::temp_directory_path() / "longtail-test-cifar100";
   if (!fs::exists(home) && fs::exists(archive)) {
     const fs::path trial = home.string() + "." + std::to_string(::getpid());

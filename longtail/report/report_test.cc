@@ -1,3 +1,4 @@
+#include "longtail/base/test_paths.h"
 #include "longtail/report/report.h"
 
 #include <gmock/gmock.h>
@@ -131,7 +132,7 @@ TEST(ReportTest, EverythingIsWrittenAndEveryLatexTableCompiles) {
 TEST(ReportTest, ACsvGivesOnlyWhatACsvCanFill) {
   const test::Folder out("csv_out");
   ReportOptions options;
-  options.inputs = {std::filesystem::path(LONGTAIL_SOURCE_DIR) / "longtail/report/data/paper_per_seed.csv"};
+  options.inputs = {std::filesystem::path(base::source_dir()) / "longtail/report/data/paper_per_seed.csv"};
   options.out = out.path();
   const Report report = make_report(options);
   EXPECT_THAT(ids(report), testing::Not(Contains("dataset")));

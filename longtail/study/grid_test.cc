@@ -1,3 +1,4 @@
+#include "longtail/base/test_paths.h"
 #include "longtail/study/grid.h"
 
 #include <gmock/gmock.h>
@@ -133,7 +134,7 @@ TEST(ResolvedToml, GivesTheSameRunsAgain) {
 
 // The study of the paper: 4 strategies, 3 ratios, 3 seeds, and every hyperparameter of its table.
 TEST(PaperStudy, IsThe36RunsOfThePaper) {
-  const auto runs = resolve(read_study(LONGTAIL_SOURCE_DIR "/studies/paper.toml"), "onednn");
+  const auto runs = resolve(read_study(base::source_dir() + "/studies/paper.toml"), "onednn");
   ASSERT_EQ(runs.size(), 36u);
   std::set<std::string> points;
   for (const auto& run : runs) {
@@ -172,7 +173,7 @@ TEST(PaperStudy, IsThe36RunsOfThePaper) {
 
 TEST(ShippedStudies, AllResolve) {
   for (const char* name : {"paper", "fashion", "gamma", "milestones"}) {
-    const auto path = std::string(LONGTAIL_SOURCE_DIR "/studies/") + name + ".toml";
+    const auto path = base::source_dir() + "/studies/" + name + ".toml";
     EXPECT_FALSE(resolve(read_study(path), "onednn").empty()) << path;
   }
 }

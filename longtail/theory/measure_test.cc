@@ -1,3 +1,4 @@
+#include "longtail/base/test_paths.h"
 #include "longtail/theory/measure.h"
 
 #include <gtest/gtest.h>
@@ -97,7 +98,7 @@ TEST(MeterTest, ABatchTooLargeIsRefused) {
 // ---- Frozen statistics against PyTorch in eval() mode: bench/peers/eval_gradients.py writes the golden
 // data. ----
 
-const std::filesystem::path kGolden = LONGTAIL_SOURCE_DIR "/longtail/theory/testdata";
+const std::filesystem::path kGolden = base::source_dir() + "/longtail/theory/testdata";
 constexpr int kImages = 6;  // in the golden file
 
 std::vector<float> golden_parameters(const nn::ResNetSpec& spec) {

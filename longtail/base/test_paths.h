@@ -1,0 +1,12 @@
+// For tests: where this checkout and the program built from it are. Functions rather than macros, so that the
+// objects of two clones are the same to a compiler cache.
+#pragma once
+
+#include <string>
+
+namespace longtail::base {
+
+std::string source_dir();  // the root of the checkout
+std::string program();     // the longtail program
+
+}  // namespace longtail::base
