@@ -25,11 +25,12 @@ const View& find(const std::vector<View>& views, std::string_view name) {
 class Walk {
  public:
   explicit Walk(const ResNetSpec& spec) {
-    plan.stem = unit("conv1", "bn1", spec.channels, 16, 3, 1, 32);
-    int in = 16;
-    int side = 32;
+    const int first = 16 * spec.width;
+    plan.stem = unit("conv1", "bn1", spec.channels, first, 3, 1, spec.side);
+    int in = first;
+    int side = spec.side;
     for (int stage = 0; stage < 3; ++stage) {
-      const int out = 16 << stage;
+      const int out = first << stage;
       for (int index = 0; index < spec.blocks_per_stage(); ++index) {
         const int stride = stage > 0 && index == 0 ? 2 : 1;
         plan.blocks.push_back(
@@ -38,8 +39,13 @@ class Walk {
         side /= stride;
       }
     }
-    plan.linear_weight = parameter("linear.weight", {spec.classes, NetworkPlan::kFeatures});
+    plan.linear_weight = parameter("linear.weight", {spec.classes, in});
     plan.linear_bias = parameter("linear.bias", {spec.classes});
+    plan.side = spec.side;
+    plan.final_side = side;
+    plan.features = in;
+    plan.classes = spec.classes;
+    plan.parameter_count = layout.parameter_count;
   }
 
   ParameterLayout layout;
@@ -63,7 +69,7 @@ class Walk {
 
   ConvUnit unit(const std::string& conv, const std::string& norm, int in, int out, int kernel, int stride,
                 int side) {
-    ConvUnit u{.in = in, .out = out, .kernel = kernel, .stride = stride, .side = side};
+    ConvUnit u{.index = plan.units++, .in = in, .out = out, .kernel = kernel, .stride = stride, .side = side};
     u.weight = parameter(conv + ".weight", {out, in, kernel, kernel});
     u.gamma = parameter(norm + ".weight", {out});
     u.beta = parameter(norm + ".bias", {out});
@@ -88,7 +94,8 @@ class Walk {
 
 }  // namespace
 
-ResNetSpec make_spec(std::string_view model, std::string_view shortcut, int classes, int channels) {
+ResNetSpec make_spec(std::string_view model, std::string_view shortcut, int classes, int channels, int width,
+                     int side) {
   ResNetSpec spec;
   if (std::find(kModels.begin(), kModels.end(), model) == kModels.end()) {
     base::fail("unknown model `{}`{}; there are {}", model, base::did_you_mean(model, kModels),
@@ -103,8 +110,15 @@ ResNetSpec make_spec(std::string_view model, std::string_view shortcut, int clas
   }
   if (classes < 1) base::fail("a network of {} classes; at least 1 is needed", classes);
   if (channels != 1 && channels != 3) base::fail("images of {} channels; a network takes 1 or 3", channels);
+  if (width != 1 && width != 2 && width != 4) base::fail("a network of width {}; it is 1, 2 or 4", width);
+  if (side < 16 || side > 128 || side % 8 != 0) {
+    base::fail("images of {} by {} pixels; a network takes a side that is a multiple of 8 from 16 to 128",
+               side, side);
+  }
   spec.classes = classes;
   spec.channels = channels;
+  spec.width = width;
+  spec.side = side;
   return spec;
 }
 

@@ -1,6 +1,7 @@
-// The CIFAR ResNet family (He et al. 2016): 6n+2 layers in three stages of 16, 32 and 64 channels. This file
-// knows only shapes: which parameters there are, under PyTorch's names and in PyTorch's order, in one flat
-// array, and which convolution reads what.
+// The CIFAR ResNet family (He et al. 2016): 6n+2 layers in three stages of 16, 32 and 64 channels times a
+// width, for square images of any side that is a multiple of 8. This file knows only shapes: which parameters
+// there are, under PyTorch's names and in PyTorch's order, in one flat array, and which convolution reads
+// what.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +21,16 @@ struct ResNetSpec {
   Shortcut shortcut = Shortcut::kProjection;
   int classes = 100;
   int channels = 3;  // of the input: 1 or 3
+  int width = 1;     // 1, 2 or 4: the stages have 16, 32 and 64 channels times this
+  int side = 32;     // of the square input: a multiple of 8 from 16 to 128
 
   int blocks_per_stage() const { return (depth - 2) / 6; }
   bool operator==(const ResNetSpec&) const = default;
 };
 
 // "resnet32" and "projection" to a spec; an Error lists what exists.
-ResNetSpec make_spec(std::string_view model, std::string_view shortcut, int classes, int channels);
+ResNetSpec make_spec(std::string_view model, std::string_view shortcut, int classes, int channels,
+                     int width = 1, int side = 32);
 
 // A named part of a flat array.
 struct View {
@@ -51,6 +55,8 @@ ParameterLayout parameter_layout(const ResNetSpec& spec);
 // A convolution without bias (padding kernel / 2) and the batch norm after it. The offsets point into the
 // flat arrays.
 struct ConvUnit {
+  int index =
+      0;       // counts units in the order of the parameters: stem; of each block first, second, projection
   int in = 0;  // channels
   int out = 0;
   int kernel = 3;
@@ -76,14 +82,30 @@ struct BlockPlan {
   ConvUnit projection;  // only with Skip::kProjection
 };
 
-// The network as an engine walks it: stem, blocks, mean over the 8x8 pixels, linear classifier.
+// The network as the walk goes through it (resnet_engine.h): stem, blocks, mean over the pixels, classifier.
 struct NetworkPlan {
-  static constexpr int kFeatures = 64;
-  static constexpr int kFinalSide = 8;
+  int side = 32;       // of the input
+  int final_side = 8;  // of the last block's output: side / 4
+  int features = 64;   // channels of the last block: 64 times the width
+  int classes = 0;
+  int units = 0;  // convolutions with their batch norms
   ConvUnit stem;
   std::vector<BlockPlan> blocks;
-  std::int64_t linear_weight = 0;  // classes x 64
+  std::int64_t linear_weight = 0;  // classes x features
   std::int64_t linear_bias = 0;    // classes
+  std::int64_t parameter_count = 0;
+
+  int channels() const { return stem.in; }
+  // visit(unit) for every unit in the order of their indices.
+  template <class Visit>
+  void each_unit(const Visit& visit) const {
+    visit(stem);
+    for (const BlockPlan& block : blocks) {
+      visit(block.first);
+      visit(block.second);
+      if (block.skip == Skip::kProjection) visit(block.projection);
+    }
+  }
 };
 
 NetworkPlan network_plan(const ResNetSpec& spec);

@@ -8,8 +8,9 @@ namespace longtail::nn::onednn {
 namespace {
 
 constexpr int kScratches = 5;
-constexpr int kFeatures = NetworkPlan::kFeatures;
-constexpr int kFinalPixels = NetworkPlan::kFinalSide * NetworkPlan::kFinalSide;
+constexpr int kFeatures = 64;
+constexpr int kFinalSide = 8;
+constexpr int kFinalPixels = kFinalSide * kFinalSide;
 // Of any tensor of a slice: 4 images of 16 x 32 x 32, or 8 of 32 x 16 x 16.
 constexpr std::size_t kSliceFloats = std::size_t{kFewestSliceImages} * 16 * 32 * 32;
 
@@ -209,7 +210,7 @@ void Network::head(const Slice& s, const Batch& batch, const Loss& loss, const H
   const int last = static_cast<int>(blocks_.size()) - 1;
   const Block& b = blocks_.back();
   float* output = scratch(s.worker, 0);
-  float* upstream = gradient_of_output(NetworkPlan::kFinalSide, s.first);
+  float* upstream = gradient_of_output(kFinalSide, s.first);
   make_output(last, s, output);
   const auto classes = static_cast<std::size_t>(spec_.classes);
   const std::span<float> logits(scratch(s.worker, 1), classes);
