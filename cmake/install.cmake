@@ -1,18 +1,28 @@
 # `cmake --install build --prefix PREFIX`: the program, the libraries with their headers, and a package for find_package.
+# The Python module alone installs itself (python/CMakeLists.txt).
+if(LONGTAIL_PARTS STREQUAL python)
+  return()
+endif()
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(exported longtail longtail_headers dnnl_found)
+set(exported longtail longtail_headers)
+set(LONGTAIL_PACKAGES Threads fmt)
+if(LONGTAIL_PARTS STREQUAL all)
+  list(APPEND exported dnnl_found)
+  list(APPEND LONGTAIL_PACKAGES OpenSSL ZLIB LibArchive CURL PNG JPEG nlohmann_json tomlplusplus)
+  install(TARGETS longtail_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 foreach(module ${LONGTAIL_MODULES})
   list(APPEND exported longtail_${module})
+  install(DIRECTORY longtail/${module}/ DESTINATION include/longtail/${module} FILES_MATCHING PATTERN "*.h"
+    PATTERN testdata EXCLUDE PATTERN page EXCLUDE PATTERN "*testing*.h" EXCLUDE PATTERN test_logs.h EXCLUDE)
 endforeach()
 set_target_properties(longtail_headers PROPERTIES EXPORT_NAME headers)
-install(TARGETS longtail_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS ${exported} EXPORT longtail ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY longtail/ DESTINATION include/longtail FILES_MATCHING PATTERN "*.h"
-  PATTERN cli EXCLUDE PATTERN testdata EXCLUDE PATTERN page EXCLUDE
-  PATTERN "*testing*.h" EXCLUDE PATTERN test_logs.h EXCLUDE)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/longtail)
 install(EXPORT longtail NAMESPACE longtail:: FILE longtail-targets.cmake DESTINATION ${package_dir})
+configure_file(cmake/longtail-config.cmake.in longtail-config.cmake @ONLY)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/longtail-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES cmake/longtail-config.cmake ${PROJECT_BINARY_DIR}/longtail-config-version.cmake DESTINATION ${package_dir})
+install(FILES ${PROJECT_BINARY_DIR}/longtail-config.cmake ${PROJECT_BINARY_DIR}/longtail-config-version.cmake
+  DESTINATION ${package_dir})

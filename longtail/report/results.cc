@@ -10,7 +10,7 @@
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
 #include "longtail/base/text.h"
-#include "longtail/study/folder.h"
+#include "longtail/study/record.h"
 #include "longtail/train/config.h"
 
 namespace longtail::report {
@@ -79,14 +79,14 @@ std::set<std::string> not_of_study(const fs::path& folder, std::vector<std::stri
   std::set<std::string> out;
   if (!fs::exists(folder / "study.json")) return out;
   try {
-    const study::Plan plan = study::read_plan(folder);
-    for (const study::Run& run : plan.runs) {
-      const auto wrong = study::damage(study::run_folder(folder, run.name));
+    const std::vector<std::string> runs = study::recorded_runs(folder);
+    for (const std::string& name : runs) {
+      const auto wrong = study::damage(study::run_folder(folder, name));
       if (!wrong) continue;
-      out.insert(run.name);
-      warnings.push_back(fmt::format("{}: {}; left out.", run.name, *wrong));
+      out.insert(name);
+      warnings.push_back(fmt::format("{}: {}; left out.", name, *wrong));
     }
-    const std::vector<std::string> old = study::strangers(folder, plan);
+    const std::vector<std::string> old = study::strangers(folder, runs);
     out.insert(old.begin(), old.end());
     if (!old.empty()) {
       warnings.push_back(fmt::format("{}: {} run{} left from an earlier form of the study ({}{}); left out.",

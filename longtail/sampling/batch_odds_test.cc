@@ -4,13 +4,13 @@
 
 #include <cmath>
 
-#include "longtail/data/profile.h"
 #include "longtail/sampling/stream.h"
+#include "longtail/sampling/testing.h"
 
 namespace longtail::sampling {
 namespace {
 
-const std::vector<std::int64_t> kPaper = data::exponential_profile(100, 500, 100);
+const std::vector<std::int64_t> kPaper = long_tail(100, 500, 100);
 
 // The paper: a tail class of 5 images is in only about 6% of the batches of 128 under uniform sampling.
 TEST(BatchOdds, TellHowRarelyATailClassIsSeen) {

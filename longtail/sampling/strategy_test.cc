@@ -9,9 +9,9 @@
 #include <set>
 
 #include "longtail/base/error.h"
-#include "longtail/data/profile.h"
 #include "longtail/sampling/alias.h"
 #include "longtail/sampling/chi_square.h"
+#include "longtail/sampling/testing.h"
 
 namespace longtail::sampling {
 namespace {
@@ -20,7 +20,7 @@ using testing::DoubleNear;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const std::vector<std::int64_t> kPaper = data::exponential_profile(100, 500, 100);
+const std::vector<std::int64_t> kPaper = long_tail(100, 500, 100);
 
 std::vector<double> at(std::string_view strategy, std::span<const std::int64_t> counts, Moment moment = {}) {
   return make_strategy(strategy)->probabilities(counts, moment);
@@ -207,7 +207,7 @@ TEST(Strategy, EveryKindDescribesItself) {
 TEST(AliasTable, HoldsExactlyTheProbabilitiesItWasMadeFrom) {
   for (const char* name : {"uniform", "class_balanced", "square_root", "power:q=-4", "power:q=4"}) {
     for (const int classes : {1, 2, 3, 10, 100, 1000}) {
-      auto counts = data::exponential_profile(classes, 5000, 200);
+      auto counts = long_tail(classes, 5000, 200);
       if (classes > 2) counts[1] = 0;
       const auto p = at(name, counts);
       const AliasTable table(p);

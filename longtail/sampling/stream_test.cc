@@ -11,8 +11,8 @@
 #include <numeric>
 
 #include "longtail/base/error.h"
-#include "longtail/data/profile.h"
 #include "longtail/sampling/chi_square.h"
+#include "longtail/sampling/testing.h"
 
 namespace longtail::sampling {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr double kStrict = 1e-4;  // of the many chi-square tests with fixed seeds none may fall below
-const std::vector<std::int64_t> kPaper = data::exponential_profile(100, 500, 100);
+const std::vector<std::int64_t> kPaper = long_tail(100, 500, 100);
 
 std::vector<std::int64_t> drawn(const IndexStream& stream, std::int64_t count, std::int64_t first = 0,
                                 Instructions instructions = best_instructions()) {

@@ -119,7 +119,6 @@ bool present(const fs::path& path) {
 
 }  // namespace
 
-fs::path run_folder(const fs::path& folder, const std::string& name) { return folder / "runs" / name; }
 fs::path lock_path(const fs::path& run_folder) { return run_folder / "study.lock"; }
 
 std::string engine_of(const StudyFile& study, const fs::path& folder) {
@@ -262,16 +261,9 @@ RunState inspect_idle(const fs::path& place, const Run& run) {
 }
 
 std::vector<std::string> strangers(const fs::path& folder, const Plan& plan) {
-  std::set<std::string> known;
-  for (const Run& run : plan.runs) known.insert(run.name);
   std::vector<std::string> names;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder / "runs", error)) {
-    const std::string name = entry.path().filename().string();
-    if (entry.is_directory(error) && !known.contains(name)) names.push_back(name);
-  }
-  std::sort(names.begin(), names.end());
-  return names;
+  for (const Run& run : plan.runs) names.push_back(run.name);
+  return strangers(folder, names);
 }
 
 void record_done(const fs::path& folder) {
@@ -289,22 +281,6 @@ void record_failed(const fs::path& folder, const std::string& reason) {
       {"reason", reason}, {"host", host_name()}, {"time", static_cast<std::int64_t>(std::time(nullptr))}};
   base::write_atomically(folder / "failed.json",
                          object.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
-}
-
-std::optional<std::string> damage(const fs::path& folder) {
-  if (!present(folder / "done.json")) return std::nullopt;
-  try {
-    const auto expected = read_json(
-        folder / "done.json", [](const json& object) { return object.at("log_sha256").get<std::string>(); });
-    if (!present(folder / "log.json")) return "log.json is missing";
-    if (base::sha256(base::read_text(folder / "log.json")) != expected) {
-      return "log.json is not what the run wrote (its checksum differs)";
-    }
-    train::read_log(folder / "log.json");
-    return std::nullopt;
-  } catch (const base::Error& error) {
-    return error.what();
-  }
 }
 
 void set_aside(const fs::path& file) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "longtail/study/grid.h"
+#include "longtail/study/record.h"
 #include "longtail/study/study_file.h"
 #include "longtail/train/run_log.h"
 
@@ -41,7 +42,6 @@ std::string engine_of(const StudyFile& study, const std::filesystem::path& folde
 // An Error with the way out if this machine cannot run the engine of the study.
 void require_engine(const Plan& plan);
 
-std::filesystem::path run_folder(const std::filesystem::path& folder, const std::string& name);
 std::filesystem::path lock_path(const std::filesystem::path& run_folder);
 
 // The configuration of the run in a folder; an Error if it is not the one its name promises.
@@ -80,8 +80,6 @@ std::vector<std::string> strangers(const std::filesystem::path& folder, const Pl
 // Records the end of a run. The caller has its lock.
 void record_done(const std::filesystem::path& run_folder);
 void record_failed(const std::filesystem::path& run_folder, const std::string& reason);
-// An Error says what is wrong with the recorded result; nothing if there is none or it is sound.
-std::optional<std::string> damage(const std::filesystem::path& run_folder);
 // Moves what is damaged out of the way (name.damaged), so that the run can be done again.
 void set_aside(const std::filesystem::path& file);
 

@@ -1,0 +1,23 @@
+// For tests: class sizes with a long tail, as in the paper.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace longtail::sampling {
+
+// n_max, falling by a constant factor to n_max / rho. The data module has the real one, with its corner cases; the
+// samplers do not know the data module.
+inline std::vector<std::int64_t> long_tail(int classes, std::int64_t n_max, double rho) {
+  const double mu = std::pow(rho, -1.0 / (classes - 1));
+  std::vector<std::int64_t> counts;
+  for (int k = 0; k < classes; ++k) {
+    const double exact = static_cast<double>(n_max) * std::pow(mu, static_cast<double>(k));
+    counts.push_back(std::max<std::int64_t>(static_cast<std::int64_t>(exact), 1));
+  }
+  return counts;
+}
+
+}  // namespace longtail::sampling

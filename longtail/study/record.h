@@ -1,0 +1,24 @@
+// What the folder of a study (folder.h) says to those who read results and start nothing: the names of its runs, and
+// whether a recorded result is still what was written. Knows no configuration, so a report needs no engine to ask.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace longtail::study {
+
+std::filesystem::path run_folder(const std::filesystem::path& folder, const std::string& name);
+
+// The names of the runs in study.json; an Error if it cannot be read.
+std::vector<std::string> recorded_runs(const std::filesystem::path& folder);
+
+// Folders under runs/ that belong to none of `runs`: left from an earlier form of the study.
+std::vector<std::string> strangers(const std::filesystem::path& folder, std::span<const std::string> runs);
+
+// What is wrong with the recorded result in a sentence; nothing if there is none or it is sound.
+std::optional<std::string> damage(const std::filesystem::path& run_folder);
+
+}  // namespace longtail::study

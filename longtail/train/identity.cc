@@ -1,0 +1,74 @@
+// What makes a run the same run: everything decided, in one text. Apart from the table of parameters, because deciding
+// asks the engines, and whoever only reads logs has none.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "longtail/base/file.h"
+#include "longtail/base/hash.h"
+#include "longtail/nn/engine.h"
+#include "longtail/nn/loss.h"
+#include "longtail/sampling/strategy.h"
+#include "longtail/train/config.h"
+
+namespace longtail::train {
+
+RunConfig resolved(const RunConfig& config) {
+  check(config);
+  RunConfig result = config;
+  // A named engine is left alone: a machine that cannot run it may still speak of the run.
+  if (config.engine == "auto") result.engine = nn::resolve_engine("auto");
+  result.strategy = sampling::canonical_strategy(config.strategy);
+  result.loss = nn::canonical_loss(config.loss);
+  // What the profile does not use cannot tell two runs apart.
+  if (!data::takes_ratio(config.subset)) {
+    const data::SubsetConfig unused;
+    result.subset.rho = unused.rho;
+    result.subset.n_max = unused.n_max;
+    result.subset.class_order = unused.class_order;
+  }
+  if (result.schedule != "multistep") {
+    result.milestones.clear();
+  } else if (result.milestones.empty()) {
+    result.milestones = {static_cast<int>(config.epochs * std::int64_t{4} / 5),
+                         static_cast<int>(config.epochs * std::int64_t{9} / 10)};
+  }
+  std::sort(result.milestones.begin(), result.milestones.end());
+  // 80% and 90% of a handful of epochs may be the same one.
+  if (config.milestones.empty()) {
+    result.milestones.erase(std::unique(result.milestones.begin(), result.milestones.end()),
+                            result.milestones.end());
+    std::erase(result.milestones, 0);
+  }
+  return result;
+}
+
+namespace {
+
+// What a file says, not where it lies, makes the run. One that cannot be read keeps its name; the run will
+// stop at it.
+std::string content_of(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return path;
+  return "sha256:" + base::sha256(base::read_text(path));
+}
+
+}  // namespace
+
+std::string config_identity(const RunConfig& config) {
+  RunConfig decided = resolved(config);
+  decided.subset.counts_file = content_of(decided.subset.counts_file);
+  if (data::is_order_file(decided.subset.class_order))
+    decided.subset.class_order = content_of(decided.subset.class_order);
+  std::map<std::string, std::string> lines;
+  for (const auto& entry : run_params().entries()) {
+    if (entry.info.identity) lines[entry.info.name] = entry.get(decided);
+  }
+  std::string text;
+  for (const auto& [name, value] : lines) text += name + "=" + value + "\n";
+  return text;
+}
+
+std::string config_hash(const RunConfig& config) { return base::sha256(config_identity(config)); }
+
+}  // namespace longtail::train
