@@ -1,0 +1,518 @@
+#include "longtail/report/family.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "longtail/report/multivariate_t.h"
+
+namespace longtail::report {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Accuracies are percentages with a few decimals; a residual below this is none.
+constexpr double kNoSpread = 1e-9;
+// Residuals differ grossly if equal ones would give this unlikely a largest share.
+constexpr double kGross = 0.01;
+
+// Least squares of strategy + seed over the runs of the strategies in `who`, the first of which is the
+// origin: effects, their covariance divided by the residual variance, residual sum of squares and degrees of
+// freedom.
+struct Fit {
+  std::vector<std::size_t> who;
+  std::vector<double> effect;
+  Matrix unit_covariance;
+  Matrix residuals;  // [who][seed], NaN where there is no run
+  double sum_of_squares = 0;
+  int dof = 0;
+  bool balanced = true;
+
+  double unit_variance(std::size_t i, std::size_t j) const {
+    return unit_covariance[i][i] + unit_covariance[j][j] - 2 * unit_covariance[i][j];
+  }
+};
+
+// Strategies that share seeds with `first`, directly or through others.
+std::vector<std::size_t> connected(const SeedTable& table, std::size_t first) {
+  std::vector<std::size_t> found = {first};
+  std::vector<bool> in(table.strategies(), false);
+  in[first] = true;
+  for (std::size_t next = 0; next < found.size(); ++next) {
+    for (std::size_t j = 0; j < table.strategies(); ++j) {
+      if (in[j]) continue;
+      for (std::size_t s = 0; s < table.seeds() && !in[j]; ++s)
+        in[j] = std::isfinite(table.values[found[next]][s]) && std::isfinite(table.values[j][s]);
+      if (in[j]) found.push_back(j);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// Gauss-Jordan for a small symmetric positive definite matrix.
+Matrix inverse(Matrix a) {
+  const std::size_t n = a.size();
+  Matrix b(n, std::vector<double>(n, 0));
+  for (std::size_t i = 0; i < n; ++i) b[i][i] = 1;
+  for (std::size_t c = 0; c < n; ++c) {
+    std::size_t pivot = c;
+    for (std::size_t r = c; r < n; ++r) {
+      if (std::abs(a[r][c]) > std::abs(a[pivot][c])) pivot = r;
+    }
+    std::swap(a[c], a[pivot]);
+    std::swap(b[c], b[pivot]);
+    const double scale = 1 / a[c][c];
+    for (std::size_t j = 0; j < n; ++j) {
+      a[c][j] *= scale;
+      b[c][j] *= scale;
+    }
+    for (std::size_t r = 0; r < n; ++r) {
+      if (r == c || a[r][c] == 0) continue;
+      const double factor = a[r][c];
+      for (std::size_t j = 0; j < n; ++j) {
+        a[r][j] -= factor * a[c][j];
+        b[r][j] -= factor * b[c][j];
+      }
+    }
+  }
+  return b;
+}
+
+Fit fit(const SeedTable& table, std::vector<std::size_t> who) {
+  Fit fit;
+  fit.who = std::move(who);
+  const std::size_t k = fit.who.size();
+  const auto value = [&](std::size_t i, std::size_t s) { return table.values[fit.who[i]][s]; };
+  // Seeds are eliminated first: what is left are the equations of the strategies alone.
+  Matrix information(k, std::vector<double>(k, 0));
+  std::vector<double> right(k, 0);
+  int runs = 0, blocks = 0;
+  std::vector<double> seed_mean(table.seeds(), kNaN);
+  for (std::size_t s = 0; s < table.seeds(); ++s) {
+    std::vector<std::size_t> here;
+    double sum = 0;
+    for (std::size_t i = 0; i < k; ++i) {
+      if (!std::isfinite(value(i, s))) continue;
+      here.push_back(i);
+      sum += value(i, s);
+    }
+    fit.balanced = fit.balanced && (here.empty() || here.size() == k);
+    if (here.empty()) continue;
+    const double share = 1 / static_cast<double>(here.size());
+    seed_mean[s] = sum * share;
+    runs += static_cast<int>(here.size());
+    ++blocks;
+    for (const std::size_t i : here) {
+      information[i][i] += 1;
+      right[i] += value(i, s) - seed_mean[s];
+      for (const std::size_t j : here) information[i][j] -= share;
+    }
+  }
+  Matrix rest(k - 1, std::vector<double>(k - 1));
+  for (std::size_t i = 1; i < k; ++i) {
+    for (std::size_t j = 1; j < k; ++j) rest[i - 1][j - 1] = information[i][j];
+  }
+  const Matrix inverted = inverse(std::move(rest));
+  fit.effect.assign(k, 0);
+  fit.unit_covariance.assign(k, std::vector<double>(k, 0));
+  for (std::size_t i = 1; i < k; ++i) {
+    for (std::size_t j = 1; j < k; ++j) {
+      fit.unit_covariance[i][j] = inverted[i - 1][j - 1];
+      fit.effect[i] += inverted[i - 1][j - 1] * right[j];
+    }
+  }
+  fit.dof = runs - static_cast<int>(k) - blocks + 1;
+  fit.residuals.assign(k, std::vector<double>(table.seeds(), kNaN));
+  for (std::size_t s = 0; s < table.seeds(); ++s) {
+    double effects = 0;
+    int here = 0;
+    for (std::size_t i = 0; i < k; ++i) {
+      if (!std::isfinite(value(i, s))) continue;
+      effects += fit.effect[i];
+      ++here;
+    }
+    for (std::size_t i = 0; i < k; ++i) {
+      if (!std::isfinite(value(i, s))) continue;
+      const double r = value(i, s) - seed_mean[s] - fit.effect[i] + effects / here;
+      fit.residuals[i][s] = r;
+      fit.sum_of_squares += r * r;
+    }
+  }
+  return fit;
+}
+
+// Cochran's test on the seeds that every strategy has. With equal variances k / (k - 1) times a strategy's
+// share of the residual sum of squares is Beta((S-1)/2, (k-2)(S-1)/2); Bonferroni over the strategies. With
+// two strategies both shares are equal and there is nothing to test.
+double unequal_p(const SeedTable& table, const std::vector<std::size_t>& who) {
+  std::vector<std::size_t> whole;
+  for (std::size_t s = 0; s < table.seeds(); ++s) {
+    if (std::all_of(who.begin(), who.end(), [&](std::size_t i) { return std::isfinite(table.values[i][s]); }))
+      whole.push_back(s);
+  }
+  const std::size_t k = who.size();
+  if (k < 3 || whole.size() < 2) return 1;
+  SeedTable complete;
+  for (const std::size_t i : who) {
+    complete.names.push_back(table.names[i]);
+    complete.values.emplace_back();
+    for (const std::size_t s : whole) complete.values.back().push_back(table.values[i][s]);
+  }
+  std::vector<std::size_t> all(k);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const Fit one = fit(complete, all);
+  if (one.sum_of_squares < kNoSpread * kNoSpread) return 1;
+  double largest = 0;
+  for (const auto& row : one.residuals) {
+    double sum = 0;
+    for (const double r : row) sum += r * r;
+    largest = std::max(largest, sum / one.sum_of_squares);
+  }
+  const double count = static_cast<double>(k), half = 0.5 * static_cast<double>(whole.size() - 1);
+  return std::min(1.0, count * (1 - beta_cdf(largest * count / (count - 1), half, (count - 2) * half)));
+}
+
+// Half-widths of the intervals for i minus j: against the baseline (Dunnett, two-sided), with i as the one
+// that might be the best (Hsu, one-sided), and among all pairs (Tukey).
+struct Widths {
+  double with_baseline = kInfinity;
+  double with_best = kInfinity;
+  double of_all_pairs = kInfinity;
+};
+
+class Pooled {
+ public:
+  Pooled(const Fit& fit, const FamilyOptions& options, std::size_t baseline)
+      : fit_(fit), options_(options), residual_(std::sqrt(fit.sum_of_squares / fit.dof)) {
+    if (baseline < fit.who.size()) critical_ = critical(baseline, Sides::kTwo);
+    for (std::size_t i = 0; i < fit.who.size(); ++i) best_.push_back(critical(i, Sides::kOne));
+    all_pairs_ = all_pairs_critical(entrants(), fit.dof, 1 - options.alpha);
+  }
+  double residual() const { return residual_; }
+  double critical() const { return critical_; }
+  double estimate(std::size_t i, std::size_t j) const { return fit_.effect[i] - fit_.effect[j]; }
+  Widths widths(std::size_t i, std::size_t j) const {
+    const double error = residual_ * std::sqrt(fit_.unit_variance(i, j));
+    return {critical_ * error, best_[i] * error, all_pairs_ * error};
+  }
+
+ private:
+  int entrants() const { return std::max(static_cast<int>(fit_.who.size()), options_.entrants); }
+  // Of all comparisons with the strategy `control`.
+  double critical(std::size_t control, Sides sides) const {
+    if (fit_.balanced) return dunnett_critical(entrants() - 1, fit_.dof, 1 - options_.alpha, sides);
+    std::vector<std::size_t> others;
+    for (std::size_t i = 0; i < fit_.who.size(); ++i) {
+      if (i != control) others.push_back(i);
+    }
+    const auto& v = fit_.unit_covariance;
+    Matrix correlation(others.size(), std::vector<double>(others.size(), 1));
+    for (std::size_t a = 0; a < others.size(); ++a) {
+      for (std::size_t b = 0; b < others.size(); ++b) {
+        const std::size_t i = others[a], j = others[b];
+        const double covariance = v[i][j] - v[i][control] - v[j][control] + v[control][control];
+        if (a != b)
+          correlation[a][b] =
+              covariance / std::sqrt(fit_.unit_variance(i, control) * fit_.unit_variance(j, control));
+      }
+    }
+    return critical_value(correlation, fit_.dof, 1 - options_.alpha, sides);
+  }
+
+  const Fit& fit_;
+  const FamilyOptions& options_;
+  double residual_ = 0, critical_ = 0, all_pairs_ = 0;
+  std::vector<double> best_;
+};
+
+// Every difference judged by its own spread over the seeds that have both runs.
+class Separate {
+ public:
+  Separate(const SeedTable& table, const Fit& fit, const FamilyOptions& options)
+      : table_(table),
+        fit_(fit),
+        others_(std::max(static_cast<int>(fit.who.size()), options.entrants) - 1),
+        alpha_(options.alpha / others_) {}
+  double estimate(std::size_t i, std::size_t j) const { return pairs(i, j).mean; }
+  Widths widths(std::size_t i, std::size_t j) const {
+    const Pairs p = pairs(i, j);
+    if (p.count < 2) return {};
+    const double error = p.deviation / std::sqrt(p.count);
+    return {student_critical(p.count - 1, 1 - alpha_, Sides::kTwo) * error,
+            student_critical(p.count - 1, 1 - alpha_, Sides::kOne) * error,
+            student_critical(p.count - 1, 1 - alpha_ * 2 / (others_ + 1), Sides::kTwo) * error};
+  }
+
+ private:
+  struct Pairs {
+    int count = 0;
+    double mean = 0, deviation = 0;
+  };
+  Pairs pairs(std::size_t i, std::size_t j) const {
+    std::vector<double> d;
+    for (std::size_t s = 0; s < table_.seeds(); ++s) {
+      const double one = table_.values[fit_.who[i]][s] - table_.values[fit_.who[j]][s];
+      if (std::isfinite(one)) d.push_back(one);
+    }
+    Pairs p{.count = static_cast<int>(d.size()), .mean = fit_.effect[i] - fit_.effect[j]};
+    if (d.size() < 2) return p;
+    p.mean = std::accumulate(d.begin(), d.end(), 0.0) / p.count;
+    double sum = 0;
+    for (const double one : d) sum += (one - p.mean) * (one - p.mean);
+    p.deviation = std::sqrt(sum / (p.count - 1));
+    return p;
+  }
+  const SeedTable& table_;
+  const Fit& fit_;
+  int others_ = 1;
+  double alpha_ = 0.05;
+};
+
+bool same_in_every_seed(const SeedTable& table, std::size_t i, std::size_t j) {
+  int pairs = 0;
+  for (std::size_t s = 0; s < table.seeds(); ++s) {
+    const double d = table.values[i][s] - table.values[j][s];
+    if (!std::isfinite(d)) continue;
+    ++pairs;
+    if (d != 0) return false;
+  }
+  return pairs > 0;
+}
+
+void compare_with_baseline(const SeedTable& table, const Fit& fit, const auto& intervals,
+                           std::size_t baseline, Family& family) {
+  for (std::size_t i = 0; i < fit.who.size(); ++i) {
+    if (i == baseline || baseline >= fit.who.size()) continue;
+    Standing& own = family.standings[fit.who[i]];
+    const double width = intervals.widths(i, baseline).with_baseline;
+    own.difference = intervals.estimate(i, baseline);
+    if (!std::isfinite(width)) continue;
+    own.low = own.difference - width;
+    own.high = own.difference + width;
+    own.judgement = same_in_every_seed(table, fit.who[i], fit.who[baseline]) ? Judgement::kNoDifference
+                    : own.low > 0 || own.high < 0                            ? Judgement::kEstablished
+                                                                             : Judgement::kNotEstablished;
+  }
+}
+
+// Hsu's constrained intervals for a mean minus the best of the others: upper bounds with i as the control,
+// lower ones against those whose upper bound is above 0.
+void compare_with_best(const Fit& fit, const auto& intervals, Family& family) {
+  const std::size_t k = fit.who.size();
+  std::vector<bool> candidate(k);
+  for (std::size_t i = 0; i < k; ++i) {
+    double high = kInfinity;
+    for (std::size_t j = 0; j < k; ++j) {
+      if (j != i) high = std::min(high, intervals.estimate(i, j) + intervals.widths(i, j).with_best);
+    }
+    family.standings[fit.who[i]].best_high = std::max(0.0, high);
+    candidate[i] = high > 0;
+  }
+  for (std::size_t i = 0; i < k; ++i) {
+    double low = 0;
+    for (std::size_t j = 0; j < k; ++j) {
+      if (j != i && candidate[j])
+        low = std::min(low, intervals.estimate(i, j) - intervals.widths(j, i).with_best);
+    }
+    family.standings[fit.who[i]].best_low = low;
+  }
+}
+
+void rule_out(const Fit& fit, const auto& intervals, std::size_t baseline, Family& family) {
+  const std::size_t k = fit.who.size();
+  const bool open = baseline >= k || family.any_established();
+  for (std::size_t i = 0; i < k; ++i) {
+    Standing& own = family.standings[fit.who[i]];
+    for (std::size_t j = 0; j < k; ++j) {
+      if (j == i) continue;
+      const Widths widths = intervals.widths(i, j);
+      const double margin = i == baseline || j == baseline ? widths.with_baseline : widths.of_all_pairs;
+      if (fit.who[j] == family.leader) own.rival_margin = margin;
+      if (open && intervals.estimate(j, i) > margin) own.may_be_best = false;
+    }
+  }
+}
+
+void judge(const SeedTable& table, const Fit& fit, const auto& intervals, std::size_t baseline,
+           Family& family) {
+  compare_with_baseline(table, fit, intervals, baseline, family);
+  compare_with_best(fit, intervals, family);
+  rule_out(fit, intervals, baseline, family);
+}
+
+}  // namespace
+
+std::string judgement_words(Judgement judgement) {
+  switch (judgement) {
+    case Judgement::kEstablished:
+      return "established";
+    case Judgement::kNotEstablished:
+      return "not established";
+    case Judgement::kNoDifference:
+      return "no difference";
+    case Judgement::kCannotTell:
+      break;
+  }
+  return "cannot be told";
+}
+
+bool Family::any_established() const {
+  return std::any_of(standings.begin(), standings.end(),
+                     [](const Standing& one) { return one.judgement == Judgement::kEstablished; });
+}
+
+std::vector<std::size_t> Family::may_be_best() const {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < standings.size(); ++i) {
+    if (standings[i].may_be_best) found.push_back(i);
+  }
+  return found;
+}
+
+std::vector<std::size_t> Family::ruled_out() const {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < standings.size(); ++i) {
+    if (standings[i].comparable && !standings[i].may_be_best) found.push_back(i);
+  }
+  return found;
+}
+
+Family analyse(const SeedTable& table, const FamilyOptions& options) {
+  Family family{.alpha = options.alpha, .baseline = options.baseline};
+  std::size_t first = table.strategies();
+  for (std::size_t i = 0; i < table.strategies(); ++i) {
+    Standing own{.difference = kNaN, .low = kNaN, .high = kNaN, .best_low = kNaN, .best_high = kNaN};
+    double sum = 0;
+    for (const double value : table.values[i]) {
+      if (!std::isfinite(value)) continue;
+      ++own.seeds;
+      sum += value;
+    }
+    own.mean = own.seeds > 0 ? sum / own.seeds : kNaN;
+    own.effect = kNaN;
+    if (own.seeds > 0 && (first == table.strategies() || i == options.baseline)) first = i;
+    family.standings.push_back(own);
+  }
+  if (first == table.strategies()) {
+    family.limit = "There is no run.";
+    return family;
+  }
+  family.leader = first;
+  std::vector<std::size_t> who = connected(table, first);
+  if (who.size() < 2) {
+    const auto with_runs = std::count_if(family.standings.begin(), family.standings.end(),
+                                         [](const Standing& one) { return one.seeds > 0; });
+    family.limit = with_runs < 2 ? "Only one strategy has runs: there is nothing to compare it with."
+                                 : "No two strategies have a seed in common: nothing can be compared.";
+    return family;
+  }
+  const Fit least = fit(table, who);
+  for (std::size_t i = 0; i < who.size(); ++i) {
+    Standing& own = family.standings[who[i]];
+    own.comparable = true;
+    own.may_be_best = true;
+    own.effect = least.effect[i];
+    if (own.effect > family.standings[family.leader].effect) family.leader = who[i];
+  }
+  const std::size_t baseline =
+      static_cast<std::size_t>(std::find(who.begin(), who.end(), options.baseline) - who.begin());
+  for (std::size_t i = 0; i < who.size() && baseline < who.size(); ++i) {
+    if (i != baseline) family.standings[who[i]].difference = least.effect[i] - least.effect[baseline];
+  }
+  if (least.dof < 1) {
+    family.limit =
+        "With one seed there is no telling a difference from the spread between seeds: run at least three "
+        "seeds.";
+    return family;
+  }
+  family.dof = least.dof;
+  family.residual = std::sqrt(least.sum_of_squares / least.dof);
+  if (family.residual < kNoSpread) {
+    bool equal = true;
+    for (std::size_t i = 1; i < who.size(); ++i) equal = equal && same_in_every_seed(table, who[i], who[0]);
+    family.limit =
+        equal ? "All strategies have the same value in every seed."
+              : "Every seed shows exactly the same differences: there is no spread to judge them by.";
+    for (const std::size_t i : who) {
+      if (i != options.baseline && baseline < who.size() && same_in_every_seed(table, i, options.baseline))
+        family.standings[i].judgement = Judgement::kNoDifference;
+    }
+    return family;
+  }
+  family.unequal_p = unequal_p(table, who);
+  if (family.unequal_p < kGross) {
+    family.method = Method::kSeparate;
+    const Separate intervals(table, least, options);
+    judge(table, least, intervals, baseline, family);
+  } else {
+    family.method = Method::kPooled;
+    const Pooled intervals(least, options, baseline);
+    family.critical = intervals.critical();
+    judge(table, least, intervals, baseline, family);
+  }
+  return family;
+}
+
+SeedTable part_of(const SeedTable& table, const std::vector<std::size_t>& strategies, std::size_t seeds) {
+  SeedTable part;
+  for (const std::size_t i : strategies) {
+    part.names.push_back(table.names[i]);
+    const auto& row = table.values[i];
+    part.values.emplace_back(row.begin(),
+                             row.begin() + static_cast<std::ptrdiff_t>(std::min(seeds, row.size())));
+  }
+  return part;
+}
+
+double chance_to_settle(const std::vector<Lead>& leads, double residual, int strategies, int seeds,
+                        double alpha) {
+  const double dof = static_cast<double>(strategies - 1) * (seeds - 1);
+  Box box;
+  for (const Lead& lead : leads) {
+    box.low.push_back(lead.with_baseline ? dunnett_critical(strategies - 1, dof, 1 - alpha, Sides::kTwo)
+                                         : all_pairs_critical(strategies, dof, 1 - alpha));
+    box.high.push_back(kInfinity);
+    box.shift.push_back(lead.ahead / (residual * std::sqrt(2.0 / seeds)));
+  }
+  // The leader's mean is common to all of these differences.
+  const std::vector<double> loadings(leads.size(), leads.size() > 1 ? std::sqrt(0.5) : 0);
+  return product_probability(loadings, dof, box);
+}
+
+int seeds_to_settle(const Family& family, int seeds, double chance, int most) {
+  const std::vector<std::size_t> candidates = family.may_be_best();
+  if (candidates.size() < 2) return 0;
+  if (family.method != Method::kPooled) return -1;
+  std::vector<Lead> leads;
+  int strategies = 0;
+  for (const Standing& one : family.standings) strategies += one.comparable;
+  const std::size_t leader = family.leader;
+  for (const std::size_t i : candidates) {
+    if (i == leader) continue;
+    leads.push_back({family.standings[leader].effect - family.standings[i].effect,
+                     i == family.baseline || leader == family.baseline});
+  }
+  const auto enough = [&](int count) {
+    return chance_to_settle(leads, family.residual, strategies, count, family.alpha) >= chance;
+  };
+  if (!enough(seeds + most)) return -1;
+  int low = seeds, high = seeds + most;  // enough at high
+  for (int step = 1; low + step < high; step *= 2) {
+    if (enough(low + step)) {
+      high = low + step;
+    } else {
+      low += step;
+    }
+  }
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    (enough(middle) ? high : low) = middle;
+  }
+  return high - seeds;
+}
+
+}  // namespace longtail::report

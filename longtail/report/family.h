@@ -1,0 +1,100 @@
+// One family of comparisons: one metric of several strategies over the same seeds. Runs of a seed share
+// images, initial weights and augmentation, so the table is a randomised block design, accuracy = strategy +
+// seed + residual, fitted by least squares (missing runs allowed). From it Dunnett's simultaneous intervals
+// against the baseline and Hsu's multiple comparisons with the best.
+//
+// Hsu's intervals protect one best strategy. Of several that are equally good they drop one too often (of two
+// copies in 10% of studies). So a strategy is ruled out if it is below another by more than chance explains
+// among all pairs: by Dunnett's interval if one of the two is the baseline, otherwise by Tukey's, and that
+// only if some difference from the baseline is established. If all are equal, nothing is established and
+// nothing ruled out with probability 1 - alpha.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace longtail::report {
+
+// values[strategy][seed] in percent; NaN where there is no run.
+struct SeedTable {
+  std::vector<std::string> names{};
+  std::vector<std::vector<double>> values{};
+
+  std::size_t strategies() const { return names.size(); }
+  std::size_t seeds() const { return values.empty() ? 0 : values[0].size(); }
+};
+
+struct FamilyOptions {
+  std::size_t baseline = 0;
+  double alpha = 0.05;
+  // How many strategies a race with several looks began with: critical values are for so many. 0: as many as
+  // the table has.
+  int entrants = 0;
+};
+
+enum class Method {
+  kNone,      // nothing can be said; Family::limit says why
+  kPooled,    // one residual for all strategies
+  kSeparate,  // residuals differ grossly: paired t intervals with Bonferroni's correction
+};
+
+enum class Judgement {
+  kEstablished,     // the interval does not contain 0
+  kNotEstablished,  // it does
+  kNoDifference,    // every seed gives exactly the same value
+  kCannotTell,      // no interval
+};
+// "established", "not established", "no difference", "cannot be told".
+std::string judgement_words(Judgement judgement);
+
+struct Standing {
+  int seeds = 0;
+  double mean = 0;          // over its own seeds
+  double effect = 0;        // least squares, relative to the first strategy that can be compared
+  bool comparable = false;  // connected with the others by common seeds
+  // Minus the baseline, NaN for the baseline itself.
+  double difference = 0, low = 0, high = 0;
+  Judgement judgement = Judgement::kCannotTell;
+  // Minus the best of the others (constrained: never both above or both below 0).
+  double best_low = 0, best_high = 0;
+  bool may_be_best = false;  // comparable and not ruled out
+  // Half-width of the interval for the leader minus this one: Dunnett's with the baseline, otherwise Tukey's.
+  double rival_margin = 0;
+};
+
+struct Family {
+  Method method = Method::kNone;
+  double alpha = 0.05;
+  double residual = 0;  // standard deviation of a run after strategy and seed are taken out
+  int dof = 0;
+  double critical = 0;                // Dunnett's, two-sided; 0 unless pooled
+  std::vector<Standing> standings{};  // as the table's strategies
+  std::size_t baseline = 0;
+  std::size_t leader = 0;  // the highest least-squares mean; the first of equals
+  std::string limit{};     // a sentence, empty if all can be said
+  double unequal_p = 1;    // Cochran's test that one strategy's residuals are the largest by chance
+
+  bool any_established() const;
+  std::vector<std::size_t> may_be_best() const;
+  std::vector<std::size_t> ruled_out() const;
+};
+
+Family analyse(const SeedTable& table, const FamilyOptions& options = {});
+
+// The table of some of the strategies and the first seeds only.
+SeedTable part_of(const SeedTable& table, const std::vector<std::size_t>& strategies, std::size_t seeds);
+
+// How far the leader is ahead of one that still may be the best.
+struct Lead {
+  double ahead = 0;
+  bool with_baseline = false;  // one of the two is the baseline
+};
+// The chance that after `seeds` seeds the leader alone may be the best, if its leads and the residual are
+// what they seem and everything else is ruled out.
+double chance_to_settle(const std::vector<Lead>& leads, double residual, int strategies, int seeds,
+                        double alpha);
+// How many more seeds give that an 80% chance; 0 if it is settled, -1 if more than `most` or not to be told.
+int seeds_to_settle(const Family& family, int seeds, double chance = 0.8, int most = 100);
+
+}  // namespace longtail::report

@@ -1,0 +1,341 @@
+#include "longtail/report/recommendation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "longtail/base/error.h"
+#include "longtail/base/text.h"
+#include "longtail/report/table.h"
+
+namespace longtail::report {
+namespace {
+
+struct GoalNames {
+  Goal goal;
+  std::string_view name, title;
+};
+constexpr std::array<GoalNames, 4> kGoals = {{{Goal::kBalanced, "balanced", "Balanced accuracy"},
+                                              {Goal::kOverall, "overall", "Overall accuracy"},
+                                              {Goal::kTail, "tail", "Tail accuracy"},
+                                              {Goal::kWorst, "worst", "Accuracy of the worst group"}}};
+
+std::string count_word(int count) {
+  constexpr std::array<std::string_view, 13> kWords = {"no",   "one",    "two",   "three", "four",
+                                                       "five", "six",    "seven", "eight", "nine",
+                                                       "ten",  "eleven", "twelve"};
+  return count < 13 ? std::string(kWords[static_cast<std::size_t>(count)]) : fmt::format("{}", count);
+}
+
+std::string capital(std::string words) {
+  if (!words.empty() && words[0] >= 'a' && words[0] <= 'z') words[0] = static_cast<char>(words[0] - 32);
+  return words;
+}
+
+std::string listed(std::vector<std::string> words) {
+  if (words.size() < 2) return words.empty() ? "" : words[0];
+  const std::string last = words.back();
+  words.pop_back();
+  return base::join(words, ", ") + " and " + last;
+}
+
+// What the sentence is made of: the family that decides, in rows of the whole table.
+struct Verdicts {
+  Family family;
+  std::vector<std::size_t> rows;       // of the table, for each of the family's strategies
+  std::vector<std::size_t> ruled_out;  // rows of the table
+  std::vector<std::size_t> candidates;
+  std::size_t leader = 0;
+};
+
+Verdicts judge(const Question& q) {
+  Verdicts v;
+  if (q.looks) {
+    Race race = run_looks(q.table, q.baseline, *q.looks);
+    if (race.looks > 0) {
+      v.family = std::move(race.family);
+      v.rows = std::move(race.rows);
+      v.ruled_out = std::move(race.dropped);
+    }
+  }
+  if (v.rows.empty()) {
+    v.rows.resize(q.table.strategies());
+    std::iota(v.rows.begin(), v.rows.end(), std::size_t{0});
+    const double alpha = q.looks ? q.looks->alpha_of_a_look() : q.alpha;
+    v.family = analyse(q.table, {.baseline = q.baseline, .alpha = alpha});
+    for (const std::size_t i : v.family.ruled_out()) v.ruled_out.push_back(i);
+  }
+  for (const std::size_t i : v.family.may_be_best()) v.candidates.push_back(v.rows[i]);
+  v.leader = v.rows.empty() ? 0 : v.rows[v.family.leader];
+  return v;
+}
+
+class Writer {
+ public:
+  Writer(const Question& question, const Verdicts& verdicts, const Recommendation& made)
+      : q_(question), v_(verdicts), made_(made) {}
+
+  std::string sentence() const {
+    std::vector<std::string> parts;
+    if (v_.family.method == Method::kNone) return refusal();
+    parts.push_back(made_.series ? fmt::format("Use {}.", word(v_.leader)) : nothing_ruled_out());
+    if (made_.series) parts.push_back(ranking());
+    if (const std::string changes = changes_words(); !changes.empty()) parts.push_back(changes);
+    if (const std::string more = more_seeds(); !more.empty()) parts.push_back(more);
+    return base::join(parts, " ");
+  }
+
+ private:
+  const std::string& word(std::size_t row) const {
+    return q_.words.empty() ? q_.table.names[row] : q_.words[row];
+  }
+  std::string word_of(const std::string& name) const {
+    const auto at = std::find(q_.table.names.begin(), q_.table.names.end(), name);
+    return word(static_cast<std::size_t>(at - q_.table.names.begin()));
+  }
+  std::string words_of(const std::vector<std::size_t>& rows) const {
+    std::vector<std::string> words;
+    for (const std::size_t row : rows) words.push_back(word(row));
+    return listed(std::move(words));
+  }
+  std::string title() const { return std::string(goal_title(q_.goal)); }
+  std::string goal_in_a_sentence() const {
+    std::string words = title();
+    words[0] = static_cast<char>(words[0] + 32);
+    return words;
+  }
+
+  std::string refusal() const {
+    std::vector<std::size_t> with_runs;
+    double best = -1;
+    for (std::size_t i = 0; i < v_.family.standings.size(); ++i) {
+      if (v_.family.standings[i].seeds == 0) continue;
+      with_runs.push_back(i);
+      best = std::max(best, v_.family.standings[i].mean);
+    }
+    std::string out = "Nothing can be recommended. " + v_.family.limit;
+    if (with_runs.size() > 1 && v_.family.standings[v_.family.leader].comparable) {
+      std::vector<std::size_t> leaders;
+      for (const std::size_t i : with_runs) {
+        if (v_.family.standings[i].mean == best) leaders.push_back(v_.rows[i]);
+      }
+      if (leaders.size() < with_runs.size())
+        out += fmt::format(" So far {} {} the highest {} ({}).", words_of(leaders),
+                           leaders.size() == 1 ? "has" : "share", goal_in_a_sentence(), fixed(best, 1));
+    }
+    return out;
+  }
+
+  std::string nothing_ruled_out() const {
+    std::string out = fmt::format(
+        "Nothing can be recommended: none of {} is ruled out. {} has the highest {} ({})",
+        words_of(v_.candidates), capital(word(v_.leader)), goal_in_a_sentence(), fixed(made_.mean, 1));
+    std::vector<std::string> rivals;
+    for (const Change& rival : made_.rivals)
+      rivals.push_back(fmt::format("{} ({})", word_of(rival.against), rival_words(rival)));
+    return out + "; not ruled out: " + listed(std::move(rivals)) + ".";
+  }
+
+  std::string rival_words(const Change& rival) const {
+    if (std::isfinite(rival.low) && std::isfinite(rival.high)) {
+      return fmt::format("difference {}, between {} and {}", fixed(rival.difference, 1),
+                         fixed(rival.low, 1, true), fixed(rival.high, 1, true));
+    }
+    return fmt::format("difference {}", fixed(rival.difference, 1));
+  }
+
+  std::string ranking() const {
+    std::string out = fmt::format("{} {}; ", title(), fixed(made_.mean, 1));
+    out += fmt::format("{} {} ruled out", words_of(v_.ruled_out), v_.ruled_out.size() == 1 ? "is" : "are");
+    if (made_.rivals.empty()) return out + ".";
+    std::vector<std::string> rivals;
+    if (made_.rivals.size() == 1) {
+      const Change& rival = made_.rivals[0];
+      return out + fmt::format("; {} is not ({}).", word_of(rival.against), rival_words(rival));
+    }
+    for (const Change& rival : made_.rivals)
+      rivals.push_back(fmt::format("{} ({})", word_of(rival.against), rival_words(rival)));
+    return out + fmt::format("; {} are not.", listed(std::move(rivals)));
+  }
+
+  std::string change_words(const Change& change, bool name_the_other) const {
+    const std::string other = word_of(change.against);
+    const std::string where =
+        change.metric == "medium" ? "on the medium classes" : fmt::format("on the {}", change.metric);
+    const auto range = [](double a, double b) { return fmt::format("({} to {})", fixed(a, 1), fixed(b, 1)); };
+    if (change.judgement == Judgement::kCannotTell)
+      return fmt::format("{} it is {} {} {}, which cannot be judged", where,
+                         fixed(std::abs(change.difference), 1), change.difference < 0 ? "below" : "above",
+                         other);
+    const std::string over = name_the_other ? " over " + other : "";
+    const std::string to = name_the_other ? " to " + other : "";
+    if (change.judgement == Judgement::kEstablished && change.difference > 0)
+      return fmt::format("{} it gains {}{} {}", where, fixed(change.difference, 1), over,
+                         range(change.low, change.high));
+    if (change.judgement == Judgement::kEstablished)
+      return fmt::format("{} it loses {}{} {}", where, fixed(-change.difference, 1), to,
+                         range(-change.high, -change.low));
+    if (change.judgement == Judgement::kNoDifference)
+      return fmt::format("{} it does not differ from {}", where, other);
+    return fmt::format("{} it may lose up to {}{}", where, fixed(-change.low, 1), to);
+  }
+
+  std::string changes_words() const {
+    std::vector<std::string> parts;
+    std::string last;
+    for (const Change& change : made_.changes) {
+      parts.push_back(change_words(change, change.against != last));
+      last = change.against;
+    }
+    return parts.empty() ? "" : capital(base::join(parts, "; ")) + ".";
+  }
+
+  std::string more_seeds() const {
+    if (made_.rivals.empty()) return "";
+    if (!made_.more_seeds) {
+      return v_.family.method == Method::kPooled
+                 ? "They are too close: a hundred more seeds would not settle it with 80% chance."
+                 : "";
+    }
+    return fmt::format(
+        "{} more seed{} would settle it with 80% chance, if the differences are what they seem.",
+        capital(count_word(*made_.more_seeds)), *made_.more_seeds == 1 ? "" : "s");
+  }
+
+  const Question& q_;
+  const Verdicts& v_;
+  const Recommendation& made_;
+};
+
+// The leader minus a rival: Dunnett's interval if one of them is the baseline, otherwise Tukey's.
+Change rival_of(const Question& q, const Verdicts& v, std::size_t row) {
+  const auto index = [&](std::size_t one) {
+    return static_cast<std::size_t>(std::find(v.rows.begin(), v.rows.end(), one) - v.rows.begin());
+  };
+  const Standing& leader = v.family.standings[v.family.leader];
+  const Standing& other = v.family.standings[index(row)];
+  Change change{.metric = std::string(goal_name(q.goal)), .against = q.table.names[row]};
+  change.difference = leader.effect - other.effect;
+  change.low = change.difference - other.rival_margin;
+  change.high = change.difference + other.rival_margin;
+  change.judgement = Judgement::kNotEstablished;
+  return change;
+}
+
+// The leader by group: against the baseline, or if it is the baseline against whoever may gain most on it.
+std::optional<Change> change_of(const Question& q, const Verdicts& v, const std::string& metric,
+                                const SeedTable& table) {
+  const double alpha = q.looks ? q.looks->alpha_of_a_look() : q.alpha;
+  const Family family = analyse(table, {.baseline = q.baseline, .alpha = alpha});
+  Change change{.metric = metric};
+  if (v.leader != q.baseline) {
+    const Standing& own = family.standings[v.leader];
+    if (!std::isfinite(own.difference)) return std::nullopt;
+    change.against = q.table.names[q.baseline];
+    change.difference = own.difference;
+    change.low = own.low;
+    change.high = own.high;
+    change.judgement = own.judgement;
+    return change;
+  }
+  const Standing* most = nullptr;
+  for (std::size_t i = 0; i < table.strategies(); ++i) {
+    const Standing& one = family.standings[i];
+    if (!std::isfinite(one.difference)) continue;
+    const auto reach = [](const Standing& s) { return std::isfinite(s.high) ? s.high : s.difference; };
+    if (most && reach(*most) >= reach(one)) continue;
+    most = &one;
+    change.against = q.table.names[i];
+  }
+  if (!most) return std::nullopt;
+  change.difference = -most->difference;
+  change.low = -most->high;
+  change.high = -most->low;
+  change.judgement = most->judgement;
+  return change;
+}
+
+}  // namespace
+
+std::string_view goal_name(Goal goal) { return kGoals[static_cast<std::size_t>(goal)].name; }
+std::string_view goal_title(Goal goal) { return kGoals[static_cast<std::size_t>(goal)].title; }
+
+Goal parse_goal(std::string_view name) {
+  for (const GoalNames& one : kGoals) {
+    if (one.name == name) return one.goal;
+  }
+  base::fail<base::UsageError>("there is no goal `{}`; there are balanced, overall, tail and worst", name);
+}
+
+Race run_looks(const SeedTable& table, std::size_t baseline, const LookPlan& plan) {
+  Race race;
+  for (std::size_t i = 0; i < table.strategies(); ++i) race.still_in.push_back(i);
+  const auto whole = [&](int seeds) {
+    const auto count = static_cast<std::size_t>(seeds);
+    if (table.seeds() < count) return false;
+    return std::all_of(race.still_in.begin(), race.still_in.end(), [&](std::size_t i) {
+      const auto& row = table.values[i];
+      return std::all_of(row.begin(), row.begin() + seeds, [](double v) { return std::isfinite(v); });
+    });
+  };
+  for (const int seeds : plan.seeds) {
+    if (race.still_in.size() < 2) break;
+    if (!whole(seeds)) {
+      race.next = seeds;
+      break;
+    }
+    race.rows = race.still_in;
+    const auto at = std::find(race.rows.begin(), race.rows.end(), baseline);
+    const FamilyOptions options{.baseline = static_cast<std::size_t>(at - race.rows.begin()),
+                                .alpha = plan.alpha_of_a_look(),
+                                .entrants = static_cast<int>(table.strategies())};
+    race.family = analyse(part_of(table, race.rows, static_cast<std::size_t>(seeds)), options);
+    ++race.looks;
+    race.still_in.clear();
+    for (std::size_t i = 0; i < race.rows.size(); ++i) {
+      if (race.family.standings[i].may_be_best) {
+        race.still_in.push_back(race.rows[i]);
+      } else if (race.family.standings[i].comparable) {
+        race.dropped.push_back(race.rows[i]);
+        race.dropped_after.push_back(seeds);
+      }
+    }
+    // Without any spread nothing is told apart: all stay.
+    if (race.family.method == Method::kNone) race.still_in = race.rows;
+  }
+  return race;
+}
+
+Recommendation recommend(const Question& question) {
+  Recommendation made{.goal = question.goal};
+  if (question.table.strategies() == 0) {
+    made.sentence = "Nothing can be recommended. There is no run.";
+    return made;
+  }
+  const Verdicts v = judge(question);
+  const Standing& leader = v.family.standings[v.family.leader];
+  made.mean = leader.mean;
+  made.seeds = leader.seeds;
+  if (leader.seeds > 0) made.leader = question.table.names[v.leader];
+  if (v.family.method != Method::kNone) {
+    if (!v.ruled_out.empty()) made.series = made.leader;
+    for (const std::size_t row : v.candidates) made.may_be_best.push_back(question.table.names[row]);
+    for (const std::size_t row : v.ruled_out) made.ruled_out.push_back(question.table.names[row]);
+    for (const std::size_t row : v.candidates) {
+      if (row != v.leader) made.rivals.push_back(rival_of(question, v, row));
+    }
+    for (const auto& [metric, table] : question.groups) {
+      if (metric == goal_name(question.goal)) continue;
+      if (auto change = change_of(question, v, metric, table)) made.changes.push_back(std::move(*change));
+    }
+    const int more = seeds_to_settle(v.family, leader.seeds);
+    if (more > 0) made.more_seeds = more;
+  }
+  made.sentence = Writer(question, v, made).sentence();
+  return made;
+}
+
+}  // namespace longtail::report

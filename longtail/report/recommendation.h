@@ -1,0 +1,90 @@
+// The answer as a value: which strategy to train with, how sure that is, what it costs elsewhere, and how
+// many more seeds would settle it. Made from tables strategy x seed, so `report` and `recommend` say the
+// same.
+//
+//   Question q{.goal = Goal::kBalanced, .table = balanced, .groups = {{"head", head}, {"tail", tail}},
+//              .words = {"uniform", "class-balanced"}};
+//   fmt::print("{}\n", recommend(q).sentence);
+//
+// A race looks at the same strategies after 3, 5, 8 and 12 seeds, drops those that are ruled out and stops
+// when one is left. Each look is made at alpha / (number of looks), with critical values for as many
+// strategies as began: over all looks together the true best is ruled out with probability alpha at most.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "longtail/report/family.h"
+
+namespace longtail::report {
+
+// What best means. kWorst: the lowest of the head, medium and tail accuracies.
+enum class Goal { kBalanced, kOverall, kTail, kWorst };
+std::string_view goal_name(Goal goal);  // "balanced"
+// "Balanced accuracy", "Accuracy of the worst group".
+std::string_view goal_title(Goal goal);
+Goal parse_goal(std::string_view name);  // a UsageError names the four
+
+struct LookPlan {
+  std::vector<int> seeds = {3, 5, 8, 12};
+  double alpha = 0.05;
+  double alpha_of_a_look() const { return alpha / static_cast<double>(seeds.size()); }
+};
+
+struct Race {
+  std::size_t looks = 0;              // made
+  std::vector<std::size_t> still_in;  // rows of the table
+  std::vector<std::size_t> dropped;   // in the order in which they were ruled out
+  std::vector<int> dropped_after;     // seeds, for each of these
+  std::optional<int> next;            // those still in need so many seeds for the next look; none: it is over
+  Family family;                      // the last look's, over the rows that were still in before it
+  std::vector<std::size_t> rows;      // those rows
+
+  bool decided() const { return still_in.size() == 1; }
+};
+
+// Replays the looks for which all runs are there. A pure function of the table, so it may be called after
+// every run; seeds count in the order of the columns.
+Race run_looks(const SeedTable& table, std::size_t baseline, const LookPlan& plan);
+
+struct Question {
+  Goal goal = Goal::kBalanced;
+  SeedTable table{};                                        // the goal's metric
+  std::vector<std::pair<std::string, SeedTable>> groups{};  // "head", "medium", "tail": gains and costs
+  std::vector<std::string> words{};  // what a sentence calls the strategies; empty: names
+  std::size_t baseline = 0;
+  double alpha = 0.05;
+  std::optional<LookPlan> looks{};  // the table was filled by a race
+};
+
+// A difference of the recommended strategy from another one.
+struct Change {
+  std::string metric{};   // "tail"
+  std::string against{};  // the name of the other strategy
+  double difference = 0, low = 0, high = 0;
+  Judgement judgement = Judgement::kCannotTell;
+};
+
+struct Recommendation {
+  Goal goal = Goal::kBalanced;
+  std::optional<std::string> series{};  // none: nothing can be recommended
+  std::string leader{};                 // the highest mean, recommended or not; empty without runs
+  double mean = 0;                      // of the leader, percent
+  std::vector<std::string> may_be_best{};
+  std::vector<std::string> ruled_out{};
+  std::vector<Change> rivals{};   // the leader minus each of the others that may be best
+  std::vector<Change> changes{};  // the leader by group, costs as well as gains
+  std::optional<int>
+      more_seeds{};  // that would settle it with 80% chance; none: settled, or too close to say
+  int seeds = 0;     // of the leader
+  std::string sentence{};
+};
+
+// Recommends the leader if at least one strategy is ruled out; otherwise nothing.
+Recommendation recommend(const Question& question);
+
+}  // namespace longtail::report

@@ -1,0 +1,160 @@
+#include "longtail/report/recommendation.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "longtail/base/error.h"
+#include "longtail/base/philox.h"
+#include "longtail/report/multivariate_t.h"
+#include "longtail/report/table.h"
+
+namespace longtail::report {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+double normal(std::uint64_t study, std::size_t strategy, std::size_t seed) {
+  const base::Stream stream{.seed = study, .purpose = base::Purpose::kBootstrap, .epoch = 77};
+  const base::Block block = stream.block(strategy * 1000 + seed);
+  return normal_quantile((static_cast<double>(block[0]) + 0.5) / 4294967296.0);
+}
+
+SeedTable planted(const std::vector<double>& effects, std::size_t seeds, std::uint64_t study = 1,
+                  double residual = 0.5) {
+  SeedTable table;
+  for (std::size_t i = 0; i < effects.size(); ++i) {
+    table.names.push_back(fmt::format("s{}", i));
+    table.values.emplace_back();
+    for (std::size_t s = 0; s < seeds; ++s)
+      table.values.back().push_back(40 + effects[i] + 2 * normal(study, 900, s) +
+                                    residual * normal(study, i, s));
+  }
+  return table;
+}
+
+TEST(RecommendationTest, TheSentenceNamesTheChoiceTheRuledOutTheRivalsTheCostsAndTheSeedsNeeded) {
+  Question q{.table = {{"uniform", "class_balanced", "square_root", "progressive"},
+                       {{39.0, 38.0, 40.0}, {34.0, 33.2, 34.6}, {36.6, 35.6, 37.9}, {39.1, 40.0, 41.2}}},
+             .words = {"uniform", "class-balanced", "square-root", "progressive"}};
+  q.groups = {
+      {"tail", {q.table.names, {{10, 9, 11}, {9, 8.2, 10}, {10.4, 9.1, 11.2}, {12.5, 11.3, 13.6}}}},
+      {"head", {q.table.names, {{66, 65, 67}, {57, 56.2, 58.1}, {63.5, 62.4, 64.1}, {65.2, 65.1, 66.0}}}}};
+  const Recommendation made = recommend(q);
+  ASSERT_TRUE(made.series);
+  EXPECT_EQ(*made.series, "progressive");
+  EXPECT_EQ(made.ruled_out, (std::vector<std::string>{"class_balanced", "square_root"}));
+  EXPECT_EQ(made.may_be_best, (std::vector<std::string>{"uniform", "progressive"}));
+  ASSERT_EQ(made.rivals.size(), 1u);
+  const Family family = analyse(q.table);
+  EXPECT_EQ(made.rivals[0].difference, family.standings[3].effect - family.standings[0].effect);
+  EXPECT_NEAR(made.rivals[0].low, family.standings[3].low, 1e-9);
+  EXPECT_NEAR(made.rivals[0].high, family.standings[3].high, 1e-9);
+  const Family tail = analyse(q.groups[0].second), head = analyse(q.groups[1].second);
+  ASSERT_TRUE(made.more_seeds);
+  EXPECT_EQ(
+      made.sentence,
+      fmt::format("Use progressive. Balanced accuracy 40.1; class-balanced and square-root are ruled out; "
+                  "uniform is not (difference 1.1, between {} and {}). On the tail it gains {} over uniform "
+                  "({} to {}); on the head it may lose up to {}. {} would settle it with 80% chance, if the "
+                  "differences are what they seem.",
+                  fixed(family.standings[3].low, 1, true), fixed(family.standings[3].high, 1, true),
+                  fixed(tail.standings[3].difference, 1), fixed(tail.standings[3].low, 1),
+                  fixed(tail.standings[3].high, 1), fixed(-head.standings[3].low, 1),
+                  *made.more_seeds == 3 ? "Three more seeds" : fmt::format("{}", *made.more_seeds)));
+}
+
+TEST(RecommendationTest, NothingIsRecommendedFromOneSeedFromOneStrategyFromTiesOrWhenNoneIsRuledOut) {
+  const Recommendation one = recommend({.table = {{"a", "b"}, {{40}, {50}}}});
+  EXPECT_FALSE(one.series);
+  EXPECT_EQ(one.leader, "b");
+  EXPECT_EQ(
+      one.sentence,
+      "Nothing can be recommended. With one seed there is no telling a difference from the spread between "
+      "seeds: run at least three seeds. So far b has the highest balanced accuracy (50.0).");
+  const Recommendation alone = recommend({.table = {{"a"}, {{40, 41}}}});
+  EXPECT_FALSE(alone.series);
+  EXPECT_EQ(alone.sentence,
+            "Nothing can be recommended. Only one strategy has runs: there is nothing to compare it with.");
+  const Recommendation tied = recommend({.table = {{"a", "b"}, {{40, 41, 43}, {40, 41, 43}}}});
+  EXPECT_FALSE(tied.series);
+  EXPECT_EQ(tied.sentence, "Nothing can be recommended. All strategies have the same value in every seed.");
+  const Recommendation close = recommend({.table = {{"a", "b"}, {{40, 41, 43}, {40.5, 40.8, 43.1}}}});
+  EXPECT_FALSE(close.series);
+  EXPECT_TRUE(close.ruled_out.empty());
+  EXPECT_EQ(close.sentence.find("Nothing can be recommended: none of a and b is ruled out. B has the highest "
+                                "balanced accuracy (41.5); not ruled out: a (difference 0.1, between -"),
+            0u)
+      << close.sentence;
+  EXPECT_FALSE(recommend({}).series);
+}
+
+TEST(RecommendationTest, ABaselineThatWinsSaysWhereAnotherMayBeBetter) {
+  Question q{.table = {{"a", "b"}, {{50, 51, 52}, {44, 45.2, 45.9}}}};
+  q.groups = {{"tail", {q.table.names, {{10, 11, 12}, {15, 16.2, 16.9}}}}};
+  const Recommendation made = recommend(q);
+  ASSERT_TRUE(made.series);
+  EXPECT_EQ(*made.series, "a");
+  ASSERT_EQ(made.changes.size(), 1u);
+  EXPECT_EQ(made.changes[0].against, "b");
+  EXPECT_LT(made.changes[0].difference, 0);
+  EXPECT_NE(made.sentence.find("b is ruled out. On the tail it loses 5.0 to b ("), std::string::npos)
+      << made.sentence;
+}
+
+TEST(RaceTest, ARaceDropsWhatIsRuledOutAsksForTheNextSeedsAndStopsWithOneLeft) {
+  const LookPlan plan;
+  SeedTable whole = planted({0, 0.6, -9, -8}, 12);
+  // Only the first two seeds: no look yet.
+  Race race = run_looks(part_of(whole, {0, 1, 2, 3}, 2), 0, plan);
+  EXPECT_EQ(race.looks, 0u);
+  EXPECT_EQ(race.next, 3);
+  EXPECT_EQ(race.still_in.size(), 4u);
+  race = run_looks(part_of(whole, {0, 1, 2, 3}, 3), 0, plan);
+  EXPECT_EQ(race.looks, 1u);
+  EXPECT_EQ(race.dropped, (std::vector<std::size_t>{2, 3}));
+  EXPECT_EQ(race.dropped_after, (std::vector<int>{3, 3}));
+  EXPECT_EQ(race.next, 5);
+  // Those that were dropped have no further runs; the others go on.
+  for (std::size_t i : {2u, 3u}) {
+    for (std::size_t s = 3; s < 12; ++s) whole.values[i][s] = kNone;
+  }
+  race = run_looks(whole, 0, plan);
+  EXPECT_EQ(race.looks, race.decided() ? race.looks : 4u);
+  EXPECT_FALSE(race.next);
+  const Recommendation made = recommend({.table = whole, .looks = plan});
+  ASSERT_TRUE(made.series);
+  EXPECT_EQ(*made.series, "s1");
+  EXPECT_EQ(made.ruled_out[0], "s2");
+  EXPECT_EQ(made.ruled_out[1], "s3");
+}
+
+TEST(RaceTest, FourCopiesOfOneStrategyAreNotChosenAmong) {
+  const SeedTable table = planted({0, 0, 0, 0}, 12, 5);
+  const Race race = run_looks(table, 0, {});
+  EXPECT_EQ(race.looks, 4u);
+  EXPECT_EQ(race.still_in.size(), 4u);
+  EXPECT_FALSE(recommend({.table = table, .looks = LookPlan{}}).series);
+}
+
+TEST(RaceTest, OverAllLooksTheTrueBestIsRuledOutInAtMostOneStudyOfTwenty) {
+  int lost = 0;
+  const int studies = 1000;
+  for (int study = 0; study < studies; ++study) {
+    const Race race = run_looks(planted({0, 0, 0, 0}, 12, static_cast<std::uint64_t>(study) + 10), 0, {});
+    // All four are the true best: any one that is dropped is an error.
+    lost += !race.dropped.empty();
+  }
+  EXPECT_LE(lost, 60);
+  EXPECT_GT(lost, 5) << "the looks decide nothing at all";
+}
+
+TEST(RecommendationTest, GoalsAreReadByName) {
+  for (const Goal goal : {Goal::kBalanced, Goal::kOverall, Goal::kTail, Goal::kWorst})
+    EXPECT_EQ(parse_goal(goal_name(goal)), goal);
+  EXPECT_THROW(parse_goal("best"), base::UsageError);
+}
+
+}  // namespace
+}  // namespace longtail::report
