@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "longtail/nn/amx/amx_engine.h"
-#include "longtail/nn/amx/buffer.h"
+#include "longtail/nn/buffer.h"
 #include "longtail/nn/amx/geometry.h"
 #include "longtail/nn/amx/peak.h"
 

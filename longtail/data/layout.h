@@ -4,16 +4,21 @@
 #include <cstddef>
 
 #include "longtail/data/dataset.h"
+#include "longtail/data/image_shape.h"
 
 namespace longtail::data {
 
 enum class PixelLayout {
-  kNchwF32,   // [channel][32][32] float
-  kNhwcBf16,  // [32][32][channel] bfloat16, rounded to nearest even
+  kNchwF32,   // [channel][side][side] float
+  kNhwcBf16,  // [side][side][channel] bfloat16, rounded to nearest even
 };
 
+constexpr std::size_t bytes_per_image(PixelLayout layout, const ImageShape& shape) {
+  return shape.values() * (layout == PixelLayout::kNchwF32 ? 4 : 2);
+}
+
 constexpr std::size_t bytes_per_image(PixelLayout layout, int channels) {
-  return static_cast<std::size_t>(channels) * kPixels * (layout == PixelLayout::kNchwF32 ? 4 : 2);
+  return bytes_per_image(layout, ImageShape{channels, kSide});
 }
 
 }  // namespace longtail::data

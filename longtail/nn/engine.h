@@ -1,6 +1,5 @@
-// The narrow waist between training and arithmetic: gradient of a batch, prediction of a batch. Behind it
-// stand `onednn` (fp32, the reference), `amx` (bf16 tiles) and `amx-fine` (tiles with twice the bits
-// forward); nothing outside nn knows which one runs.
+// The narrow waist between training and arithmetic: gradient of a batch, prediction of a batch. registry.h
+// lists the engines behind it; nothing outside nn knows which one runs.
 //
 // Parameters, gradients and batch-norm statistics are flat fp32 arrays in the order of
 // parameter_layout(spec). Results are bit-identical on any number of threads.
@@ -67,14 +66,14 @@ class Engine {
   }
 };
 
-// kind: "auto", "amx", "amx-fine", "onednn" or "reference" (plain loops in double, for checking). `auto`
-// takes the fastest that this CPU has; an engine that cannot run here is an Error that says why. Batches may
-// have any size from 1 to max_batch. The pool must outlive the engine.
+// kind: "auto" or a name of the registry. `auto` takes the first engine of the registry that can do the
+// network on this CPU; an engine that cannot run here, or cannot do the network, is an Error that says why.
+// Batches may have any size from 1 to max_batch. The pool must outlive the engine.
 std::unique_ptr<Engine> make_engine(std::string_view kind, const ResNetSpec& spec, int max_batch,
                                     base::ThreadPool& pool);
 
-// What `kind` means on this machine: for "auto", "amx" or "onednn".
-std::string resolve_engine(std::string_view kind);
+// What `kind` means for the network on this machine: a name of the registry, with the same Errors.
+std::string resolve_engine(std::string_view kind, const ResNetSpec& spec = {});
 
 // For engines: an Error if the batch is empty, larger than max_batch, or has a missing or impossible label.
 void check_batch(const ResNetSpec& spec, const Batch& batch, int max_batch, bool with_labels);

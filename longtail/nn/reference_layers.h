@@ -1,6 +1,8 @@
-// Every kind of layer in plain loops, forward and backward; see reference.h.
+// Every kind of layer in plain loops, one scalar at a time, forward and backward: what the backend
+// `reference` is made of. Slow, obvious, and sharing no arithmetic with any other engine. Tensors are NCHW.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -248,6 +250,17 @@ std::vector<T> linear_backward(const std::vector<T>& features, std::span<const T
       }
     }
   return result;
+}
+
+// Loss of one image and its gradient with respect to the logits.
+template <class T>
+T cross_entropy(std::span<const T> logits, std::int32_t label, std::span<T> gradient) {
+  const T top = *std::max_element(logits.begin(), logits.end());
+  T total = 0;
+  for (const T logit : logits) total += std::exp(logit - top);
+  for (std::size_t k = 0; k < logits.size(); ++k) gradient[k] = std::exp(logits[k] - top) / total;
+  gradient[static_cast<std::size_t>(label)] -= 1;
+  return std::log(total) + top - logits[static_cast<std::size_t>(label)];
 }
 
 }  // namespace longtail::nn::reference

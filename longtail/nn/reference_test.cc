@@ -1,10 +1,12 @@
 // The reference itself against finite differences, in double: every kind of layer, then whole networks.
-#include "longtail/nn/reference.h"
+#include "longtail/nn/reference_layers.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 
+#include "longtail/nn/reference_backend.h"
+#include "longtail/nn/resnet_walk.h"
 #include "longtail/nn/testing.h"
 
 namespace longtail::nn::reference {
@@ -122,28 +124,42 @@ TEST(Reference, LinearAndCrossEntropyGradientsAreFiniteDifferences) {
   expect_gradient(bias, bias_gradient, f);
 }
 
-// Along random directions through all parameters at once, in both modes.
+// Along random directions through all parameters at once, in both modes: the walk, the classifier and the
+// backend together.
 TEST(Reference, WholeNetworkGradientsAreFiniteDifferences) {
-  for (const char* shortcut : {"projection", "pad"}) {
-    for (const int channels : {1, 3}) {
-      const Problem problem = make_problem(make_spec("resnet20", shortcut, 3, channels), 2);
-      Network<double> network(problem.spec);
-      std::vector<double> parameters(problem.parameters.begin(), problem.parameters.end());
-      const std::vector<double> images(problem.images.begin(), problem.images.end());
-      const std::vector<double> direction = numbers(parameters.size(), 50);
-      for (const bool training : {true, false}) {
-        const auto at = [&](double t) {
-          std::vector<double> moved = parameters;
-          for (std::size_t i = 0; i < moved.size(); ++i) moved[i] += t * direction[i];
-          std::vector<double> buffers(problem.buffers.begin(), problem.buffers.end());
-          return training ? network.train(moved, buffers, images, problem.labels, cross_entropy<double>)
-                          : network.evaluate(moved, buffers, images, problem.labels, cross_entropy<double>);
-        };
-        const double step = 1e-8;  // so small that hardly a ReLU changes sides
-        const double slope = (at(step).loss - at(-step).loss) / (2 * step);
-        const double expected = dot(at(0).gradient, direction);
-        EXPECT_NEAR(slope / expected, 1, 1e-4) << shortcut << " " << channels << " " << training;
-      }
+  base::ThreadPool pool(2);
+  for (const ResNetSpec& spec :
+       {make_spec("resnet20", "projection", 3, 1), make_spec("resnet20", "projection", 3, 3),
+        make_spec("resnet20", "pad", 3, 1), make_spec("resnet20", "pad", 3, 3),
+        make_spec("resnet20", "projection", 3, 3, 2, 16), make_spec("resnet20", "pad", 3, 1, 1, 24)}) {
+    const Problem problem = make_problem(spec, 2);
+    ResNetWalk<double> walk(spec, 2, pool, make_reference_backend(spec, 2, 2));
+    const std::vector<double> parameters(problem.parameters.begin(), problem.parameters.end());
+    const std::vector<double> direction = numbers(parameters.size(), 50);
+    std::vector<double> losses(2);
+    const auto score = [&](int image, std::span<const double> logits, std::span<double> slope, bool&) {
+      const auto i = static_cast<std::size_t>(image);
+      return losses[i] = cross_entropy<double>(logits, problem.labels[i], slope);
+    };
+    for (const bool training : {true, false}) {
+      std::vector<double> gradient(parameters.size());
+      const auto at = [&](double t) {
+        std::vector<double> moved = parameters;
+        for (std::size_t i = 0; i < moved.size(); ++i) moved[i] += t * direction[i];
+        std::vector<double> buffers(problem.buffers.begin(), problem.buffers.end());
+        if (training) {
+          walk.gradient(moved, buffers, problem.images.data(), 2, score, gradient);
+        } else {
+          walk.frozen_gradient(moved, buffers, problem.images.data(), 2, score, gradient);
+        }
+        return (losses[0] + losses[1]) / 2;
+      };
+      const double step = 1e-8;  // so small that hardly a ReLU changes sides
+      const double slope = (at(step) - at(-step)) / (2 * step);
+      at(0);
+      EXPECT_NEAR(slope / dot(gradient, direction), 1, 1e-4)
+          << spec.channels << " channels, side " << spec.side << ", width " << spec.width << ", training "
+          << training;
     }
   }
 }

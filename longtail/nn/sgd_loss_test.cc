@@ -6,7 +6,7 @@
 
 #include "longtail/base/error.h"
 #include "longtail/nn/loss.h"
-#include "longtail/nn/reference.h"
+#include "longtail/nn/reference_layers.h"
 #include "longtail/nn/sgd.h"
 
 namespace longtail::nn {

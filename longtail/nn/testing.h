@@ -81,7 +81,7 @@ inline Problem make_problem(const ResNetSpec& spec, int size) {
     }
   }
   for (std::size_t i = 0; i < p.buffers.size(); ++i) p.buffers[i] += 0.3f * noise(2, i);
-  p.images.resize(static_cast<std::size_t>(size) * static_cast<std::size_t>(spec.channels) * data::kPixels);
+  p.images.resize(static_cast<std::size_t>(size) * data::ImageShape{spec.channels, spec.side}.values());
   for (std::size_t i = 0; i < p.images.size(); ++i) p.images[i] = 2 * noise(3, i);
   for (int i = 0; i < size; ++i) p.labels.push_back(i % spec.classes);
   return p;

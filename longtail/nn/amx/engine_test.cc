@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "longtail/nn/amx/engine_testing.h"
-#include "longtail/nn/reference_engine.h"
 
 namespace longtail::nn::amx {
 namespace {
@@ -18,7 +17,7 @@ TEST(AmxEngine, AgreesWithTheReferenceWithinBf16) {
   for (const ResNetSpec& spec : kSpecs) {
     const Setting s(spec);
     const Images images(spec, 2);
-    const auto reference = make_reference_engine(spec, 3);
+    const auto reference = make_engine("reference", spec, 3, pool);
     const auto engine = make_amx_engine(spec, 3, pool);
     const Outcome expected = run(*reference, s, images.for_reference());
     const Outcome actual = run(*engine, s, images.for_tiles());
@@ -36,7 +35,7 @@ TEST(AmxEngine, FrozenGradientsAgreeWithTheReferenceImageByImage) {
   for (const ResNetSpec& spec : kSpecs) {
     const Setting s(spec);
     const Images images(spec, 3);
-    const auto reference = make_reference_engine(spec, 3);
+    const auto reference = make_engine("reference", spec, 3, pool);
     const auto engine = make_amx_engine(spec, 3, pool);
     std::vector<std::vector<float>> expected, actual;
     reference->image_gradients(

@@ -7,7 +7,6 @@
 
 #include "longtail/nn/amx/conv_testing.h"
 #include "longtail/nn/amx/engine_testing.h"
-#include "longtail/nn/reference_engine.h"
 
 namespace longtail::nn::amx {
 namespace {
@@ -199,7 +198,7 @@ TEST(AmxFine, AgreesWithTheReferenceInDouble) {
   for (const ResNetSpec& spec : kSpecs) {
     const Setting s(spec);
     const Images images(spec, 2);
-    const Outcome expected = run(*make_reference_engine(spec, 2), s, images.for_reference());
+    const Outcome expected = run(*make_engine("reference", spec, 2, pool), s, images.for_reference());
     const Outcome actual = run(*fine(spec, 2, pool), s, images.for_reference());
     EXPECT_NEAR(actual.step.loss / expected.step.loss, 1, 1e-4);
     EXPECT_GT(cosine(actual.gradient, expected.gradient), 0.9999);
@@ -214,9 +213,9 @@ TEST(AmxFine, FrozenGradientsAgreeWithTheReferenceImageByImage) {
     const Setting s(spec);
     const Images images(spec, 3);
     std::vector<std::vector<float>> expected;
-    make_reference_engine(spec, 3)->image_gradients(
-        s.parameters, s.buffers, images.for_reference(), *s.loss,
-        [&](int, std::span<const float> g) { expected.emplace_back(g.begin(), g.end()); });
+    make_engine("reference", spec, 3, pool)
+        ->image_gradients(s.parameters, s.buffers, images.for_reference(), *s.loss,
+                          [&](int, std::span<const float> g) { expected.emplace_back(g.begin(), g.end()); });
     const auto engine = fine(spec, 3, pool);
     engine->image_gradients(s.parameters, s.buffers, images.for_reference(), *s.loss,
                             [&](int i, std::span<const float> g) {

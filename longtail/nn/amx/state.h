@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "longtail/nn/amx/buffer.h"
+#include "longtail/nn/buffer.h"
 #include "longtail/nn/amx/network.h"
 
 namespace longtail::nn::amx {

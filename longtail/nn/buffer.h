@@ -1,5 +1,6 @@
-// Large zeroed arrays on cache-line boundaries, in huge pages where the kernel has them: a training step
-// walks over a hundred megabytes of activations, and small pages would make it wait for address translation.
+// The zeroed memory of the engines: pages fresh from the system, so on cache-line boundaries and really zero,
+// in huge pages where the kernel has them. A training step walks over a hundred megabytes of activations, and
+// small pages would make it wait for address translation. Pages that are never touched cost nothing.
 #pragma once
 
 #include <sys/mman.h>
@@ -9,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace longtail::nn::amx {
+namespace longtail::nn {
 
 template <class T>
 class Buffer {
@@ -52,4 +53,4 @@ class Buffer {
   std::size_t size_ = 0;
 };
 
-}  // namespace longtail::nn::amx
+}  // namespace longtail::nn

@@ -1,0 +1,117 @@
+#include "longtail/nn/head.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace longtail::nn {
+namespace {
+
+// Each function is compiled for several CPUs and chosen when the program starts; a fused multiply-add gives
+// the same bits in all of them.
+#if defined(__x86_64__) && defined(__GNUC__)
+#define LONGTAIL_FOR_EVERY_CPU \
+  __attribute__((target_clones("default", "arch=haswell", "arch=skylake-avx512")))
+#else
+#define LONGTAIL_FOR_EVERY_CPU
+#endif
+
+constexpr int kLanes = 16;  // features are a multiple of it
+
+// Products in sixteen lanes, added in the order of a vector's halves, quarters and so on.
+template <class T>
+[[gnu::always_inline]] inline T dot(int features, const T* a, const T* b) {
+  T lane[kLanes];
+  for (int l = 0; l < kLanes; ++l) lane[l] = a[l] * b[l];
+  for (int f = kLanes; f < features; f += kLanes) {
+    for (int l = 0; l < kLanes; ++l) lane[l] = std::fma(a[f + l], b[f + l], lane[l]);
+  }
+  for (int half = kLanes / 2; half > 0; half /= 2) {
+    for (int l = 0; l < half; ++l) lane[l] += lane[l + half];
+  }
+  return lane[0];
+}
+
+// Row by row, in sums of sixteen features that stay in registers.
+template <class T>
+[[gnu::always_inline]] inline void combine(int features, int rows, const T* values, const T* factors,
+                                           int stride, T* out) {
+  for (int f = 0; f < features; f += kLanes) {
+    T lane[kLanes] = {};
+    for (int r = 0; r < rows; ++r) {
+      const T d = factors[static_cast<long>(r) * stride];
+      const T* row = values + static_cast<long>(r) * features + f;
+      for (int l = 0; l < kLanes; ++l) lane[l] = std::fma(row[l], d, lane[l]);
+    }
+    std::copy_n(lane, kLanes, out + f);
+  }
+}
+
+template <class T>
+[[gnu::always_inline]] inline void logits_of(int features, int classes, const T* weight, const T* bias,
+                                             const T* x, T* logits) {
+  for (int c = 0; c < classes; ++c) {
+    logits[c] = dot(features, weight + static_cast<long>(c) * features, x) + bias[c];
+  }
+}
+
+LONGTAIL_FOR_EVERY_CPU void linear_forward(int features, int classes, const float* weight, const float* bias,
+                                           const float* x, float* logits) {
+  logits_of(features, classes, weight, bias, x, logits);
+}
+void linear_forward(int features, int classes, const double* weight, const double* bias, const double* x,
+                    double* logits) {
+  logits_of(features, classes, weight, bias, x, logits);
+}
+
+// The sum over rows of factors[row * stride] times a row of `values`.
+LONGTAIL_FOR_EVERY_CPU void weighted_sum(int features, int rows, const float* values, const float* factors,
+                                         int stride, float* out) {
+  combine(features, rows, values, factors, stride, out);
+}
+void weighted_sum(int features, int rows, const double* values, const double* factors, int stride,
+                  double* out) {
+  combine(features, rows, values, factors, stride, out);
+}
+
+template <class T>
+class Linear final : public Classifier<T> {
+ public:
+  explicit Linear(const NetworkPlan& plan) : plan_(plan) {}
+
+  void begin(std::span<const T> parameters) override { parameters_ = parameters; }
+
+  void forward(const T* features, T* logits) const override {
+    linear_forward(plan_.features, plan_.classes, weight(), parameters_.data() + plan_.linear_bias, features,
+                   logits);
+  }
+  void backward(const T*, const T* logit_gradient, T* feature_gradient) const override {
+    weighted_sum(plan_.features, plan_.classes, weight(), logit_gradient, 1, feature_gradient);
+  }
+  void parameter_gradient(int images, int first, int last, const T* d, const T* features,
+                          std::span<T> gradient) const override {
+    for (int c = first; c < last; ++c) {
+      weighted_sum(plan_.features, images, features, d + c, plan_.classes,
+                   gradient.data() + plan_.linear_weight + static_cast<long>(c) * plan_.features);
+      T total = 0;
+      for (int i = 0; i < images; ++i) total += d[static_cast<long>(i) * plan_.classes + c];
+      gradient[static_cast<std::size_t>(plan_.linear_bias + c)] = total;
+    }
+  }
+
+ private:
+  const T* weight() const { return parameters_.data() + plan_.linear_weight; }
+
+  NetworkPlan plan_;
+  std::span<const T> parameters_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Classifier<T>> make_classifier(const ResNetSpec& spec) {
+  return std::make_unique<Linear<T>>(network_plan(spec));
+}
+template std::unique_ptr<Classifier<float>> make_classifier(const ResNetSpec& spec);
+template std::unique_ptr<Classifier<double>> make_classifier(const ResNetSpec& spec);
+
+}  // namespace longtail::nn
