@@ -22,7 +22,7 @@ std::vector<std::string> numbers(std::size_t count) {
 
 }  // namespace
 
-void LabelSource::add_flags(CLI::App& command) {
+void LabelSource::add_flags(App& command) {
   command.add_option("--dataset", dataset, "The data set; `longtail data list` shows them")
       ->capture_default_str();
   command.add_option("--data", data_dir, "Folder of the data; else the usual places are searched")

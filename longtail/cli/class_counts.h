@@ -1,11 +1,11 @@
 // Where a command takes its classes from: a data set by name, a file of labels, or a file of counts.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "longtail/cli/app.h"
 #include "longtail/data/subset.h"
 
 namespace longtail::cli {
@@ -15,7 +15,7 @@ struct LabelSource {
   std::string data_dir;     // --data
   std::string labels_file;  // --labels: one a line; the data set is then not needed
 
-  void add_flags(CLI::App& command);
+  void add_flags(App& command);
   // "cifar100" or the name of the file.
   const std::string& name() const { return labels_file.empty() ? dataset : labels_file; }
 };

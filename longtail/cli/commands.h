@@ -1,22 +1,23 @@
 // One file a subcommand. Each adds itself to the program; the callback does the work and throws base::Error.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "longtail/cli/app.h"
 
 namespace longtail::cli {
 
-void add_data(CLI::App& app);
-void add_subset(CLI::App& app);
-void add_sample(CLI::App& app);
-void add_init(CLI::App& app);
-void add_train(CLI::App& app);
-void add_evaluate(CLI::App& app);
-void add_export(CLI::App& app);
-void add_study(CLI::App& app);
-void add_report(CLI::App& app);
-void add_compare(CLI::App& app);
-void add_theory(CLI::App& app);
-void add_probe(CLI::App& app);
-void add_params(CLI::App& app);
+void add_data(App& app);
+void add_subset(App& app);
+void add_sample(App& app);
+void add_init(App& app);
+void add_train(App& app);
+void add_evaluate(App& app);
+void add_export(App& app);
+void add_study(App& app);
+void add_report(App& app);
+void add_compare(App& app);
+void add_theory(App& app);
+void add_probe(App& app);
+void add_params(App& app);
+void add_help(App& app);  // after all others: it describes them
 
 }  // namespace longtail::cli

@@ -8,15 +8,15 @@
 
 namespace longtail::cli {
 
-void add_compare(CLI::App& app) {
+void add_compare(App& app) {
   auto runs = std::make_shared<std::vector<std::string>>();
-  CLI::App* command = app.add_subcommand("compare", "Two or more single runs side by side.");
+  App* command = app.add_subcommand("compare", "Two or more single runs side by side.");
   command
       ->add_option("RUN", *runs,
                    "Run folders (with log.json) or logs; the others are compared with the first.")
       ->required()
       ->expected(2, 64)
-      ->check(CLI::ExistingPath);
+      ->check(ExistingPath);
   command->footer("Example:\n  longtail compare study/runs/uniform-* study/runs/progressive-*");
   command->callback([runs] { fmt::print("{}", report::compare_runs({runs->begin(), runs->end()})); });
 }

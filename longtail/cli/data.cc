@@ -218,8 +218,8 @@ void import(const Options& options) {
 
 }  // namespace
 
-void add_data(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("data", "List, describe, fetch and import data sets");
+void add_data(App& app) {
+  App* command = app.add_subcommand("data", "List, describe, fetch and import data sets");
   command->require_subcommand(1);
   command->footer(
       "Data is looked for in --data DIR, or else in $LONGTAIL_DATA, ./data, ~/.cache/longtail and "
@@ -230,21 +230,21 @@ void add_data(CLI::App& app) {
       "  longtail data import birds folder:/photos/birds && longtail data info birds");
   const auto options = std::make_shared<Options>();
   const auto add = [&](const char* name, const char* help, void (*run)(const Options&)) {
-    CLI::App* sub = command->add_subcommand(name, help);
+    App* sub = command->add_subcommand(name, help);
     sub->add_option("--data", options->data, "Folder with data")->type_name("DIR");
     sub->callback([options, run] { run(*options); });
     return sub;
   };
   add("list", "What is known by name and where it is", list);
 
-  CLI::App* sub = add("info", "Load a data set, check it and describe it", info);
+  App* sub = add("info", "Load a data set, check it and describe it", info);
   sub->add_option("name", options->name, "cifar100, folder:DIR, ... (see `longtail data list`)")->required();
 
   sub = add("fetch", "Download a data set from its authors, check it and unpack it", fetch);
   sub->add_option("name", options->name, base::join(data::published_names(), ", "))->required();
   sub->add_option("--url", options->url, "Another address: of the archive, or of a folder if it ends with /");
   sub->add_option("--timeout", options->timeout, "Seconds to wait for a silent server [30]")
-      ->check(CLI::Range(1, 3600));
+      ->check(Range(1, 3600));
   sub->add_flag("--again", options->again, "Fetch even if it is already there");
   sub->footer("A download that was cut goes on where it stopped when the same command is given again.");
 

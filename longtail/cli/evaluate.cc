@@ -66,8 +66,8 @@ void run(const EvaluateArguments& arguments, bool engine_given) {
 
 }  // namespace
 
-void add_evaluate(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("evaluate", "Measure a trained run again and print its tables");
+void add_evaluate(App& app) {
+  App* command = app.add_subcommand("evaluate", "Measure a trained run again and print its tables");
   const auto arguments = std::make_shared<EvaluateArguments>();
   command->add_option("RUN", arguments->run, "Folder of the run")->required();
   add_param_flags(*command, train::run_params(), arguments->where, {"data", "threads", "engine"});

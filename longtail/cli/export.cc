@@ -44,12 +44,12 @@ void run(const ExportArguments& arguments) {
 
 }  // namespace
 
-void add_export(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("export", "Write the weights of a run as a safetensors file");
+void add_export(App& app) {
+  App* command = app.add_subcommand("export", "Write the weights of a run as a safetensors file");
   const auto arguments = std::make_shared<ExportArguments>();
   command->add_option("RUN", arguments->run, "Folder of the run")->required();
   command->add_option("--out", arguments->out, "File to write")->required()->type_name("FILE");
-  CLI::Option* best =
+  Option* best =
       command->add_flag("--best", arguments->best, "The network at the best epoch (the default)");
   command->add_flag("--last", arguments->last, "The network after the last epoch")->excludes(best);
   command->footer(

@@ -31,8 +31,8 @@ void run(const InitArguments& a) {
 
 }  // namespace
 
-void add_init(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("init", "Write the initial weights of a network");
+void add_init(App& app) {
+  App* command = app.add_subcommand("init", "Write the initial weights of a network");
   const auto a = std::make_shared<InitArguments>();
   command->add_option("--model", a->model, "resnet20, resnet32, resnet44, resnet56 or resnet110")
       ->capture_default_str();

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "longtail/base/text.h"
 #include "longtail/cli/testing.h"
 
 namespace longtail::cli {
@@ -27,6 +28,37 @@ TEST(Program, SaysWhatABadValueIsAndHowToGetHelp) {
   EXPECT_EQ(outcome.code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("`epochs` is `0`; it must be at least 1"));
   EXPECT_EQ(run_program({"--help"}).code, 0);
+}
+
+// The words of a line that are no example; none may be longer than the width.
+void expect_width(const std::string& text, std::size_t width) {
+  for (const std::string& line : base::split(text, '\n')) {
+    if (line.starts_with("  longtail ")) continue;
+    EXPECT_LE(line.size(), width) << line;
+  }
+}
+
+TEST(Program, BarePrintsTheCommandsAndHelpExplainsOne) {
+  const Outcome bare = run_program({});
+  EXPECT_EQ(bare.code, 0);
+  EXPECT_EQ(bare.out, run_program({"--help"}).out);
+  EXPECT_EQ(bare.out, run_program({"help"}).out);
+  EXPECT_THAT(bare.out, HasSubstr("\n  study       Run a grid"));
+  EXPECT_EQ(run_program({"help", "study", "run"}).out, run_program({"study", "run", "--help"}).out);
+  const Outcome unknown = run_program({"help", "study", "rnu"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("`longtail study` has no command `rnu`; did you mean `run`?"));
+}
+
+TEST(Program, HelpIsBrokenAtTheWidthOfTheTerminal) {
+  for (const char* columns : {"60", "80", "100"}) {
+    setenv("COLUMNS", columns, 1);
+    for (const char* command : {"train", "sample", "study", "report", "probe", "data"}) {
+      SCOPED_TRACE(std::string(command) + " at " + columns);
+      expect_width(run_program({command, "--help"}).out, static_cast<std::size_t>(std::stoi(columns)));
+    }
+  }
+  unsetenv("COLUMNS");
 }
 
 }  // namespace

@@ -2,17 +2,19 @@
 // default; nothing is written twice.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "longtail/base/params.h"
+#include "longtail/cli/app.h"
 
 namespace longtail::cli {
 
 // Adds a flag for each parameter of the table (only those in `only`, if given). A bad value is a usage error (exit 2).
 // `config` must outlive the parsing.
 template <class Config>
-void add_param_flags(CLI::App& app, const base::ParamTable<Config>& table, Config& config,
+void add_param_flags(App& app, const base::ParamTable<Config>& table, Config& config,
                      const std::vector<std::string>& only = {}) {
   for (const auto& entry : table.entries()) {
     const base::ParamInfo& info = entry.info;
@@ -21,19 +23,15 @@ void add_param_flags(CLI::App& app, const base::ParamTable<Config>& table, Confi
     if (!info.range.empty()) help += " {" + info.range + "}";
     if (!info.initial.empty()) help += " [" + info.initial + "]";
     const auto set = [&table, &config, name = info.name](const std::string& text) {
-      try {
-        table.set(config, name, text);
-      } catch (const base::Error& error) {
-        throw CLI::ValidationError(error.what());
-      }
+      table.set(config, name, text);
     };
-    CLI::Option* option = nullptr;
+    Option* option = nullptr;
     if (info.type == "switch") {
       const std::string flag = info.flag();
       option = app.add_flag_function(
           flag + ",!--no-" + flag.substr(2), [set](std::int64_t on) { set(on > 0 ? "true" : "false"); }, help);
     } else {
-      option = app.add_option_function<std::string>(info.flag(), set, help)->type_name(info.type);
+      option = app.add_option_function(info.flag(), set, help)->type_name(info.type);
     }
     option->group(info.section.empty() ? "Options" : "Parameters: " + info.section);
   }

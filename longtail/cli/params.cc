@@ -63,8 +63,8 @@ void print_text() {
 
 }  // namespace
 
-void add_params(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("params", "List every parameter with default, range and meaning");
+void add_params(App& app) {
+  App* command = app.add_subcommand("params", "List every parameter with default, range and meaning");
   const auto markdown = std::make_shared<bool>(false);
   command->add_flag("--markdown", *markdown, "As the page docs/parameters.md");
   command->callback([markdown] { *markdown ? print_markdown() : print_text(); });

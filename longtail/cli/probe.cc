@@ -172,7 +172,7 @@ ProbeReport make_report(const ProbeOptions& options) {
   return report;
 }
 
-void refuse_fresh_flags(const CLI::App& command, const std::string& run) {
+void refuse_fresh_flags(const App& command, const std::string& run) {
   for (const std::string& name : kFreshFlags) {
     const std::string flag = train::run_params().find(name)->info.flag();
     if (command.get_option(flag)->count() > 0) {
@@ -196,9 +196,9 @@ void run_probe(const ProbeOptions& options) {
 
 }  // namespace
 
-void add_probe(CLI::App& app) {
+void add_probe(App& app) {
   auto options = std::make_shared<ProbeOptions>();
-  CLI::App* command = app.add_subcommand("probe",
+  App* command = app.add_subcommand("probe",
                                          "Measures the bias and variance of the gradient of every strategy "
                                          "on a network, and checks the formulas.");
   command->footer(
@@ -220,15 +220,15 @@ void add_probe(CLI::App& app) {
                       "The strategies, separated by spaces. [the paper's four]");
   command
       ->add_option("--batches", options->plan.batches, "Real mini-batches of each strategy; 0: none. [400]")
-      ->check(CLI::Range(0, 1'000'000));
+      ->check(Range(0, 1'000'000));
   command
       ->add_option("--training-batches", options->plan.training_batches,
                    "The same with batch norm in training mode; 0: none. [100]")
-      ->check(CLI::Range(0, 1'000'000));
+      ->check(Range(0, 1'000'000));
   command->add_flag("--json", options->json, "Prints everything as JSON.");
   command->add_option("--out", options->out, "Folder for probe.json and the figures (needs gnuplot).");
   command->add_option("--format", options->format, "Of the figures: pdf, svg or png. [pdf]")
-      ->check(CLI::IsMember({"pdf", "svg", "png"}));
+      ->check(IsMember({"pdf", "svg", "png"}));
   add_param_flags(*command, train::run_params(), options->config, kEitherFlags);
   add_param_flags(*command, train::run_params(), options->config, kFreshFlags);
   command->callback([options, command] {

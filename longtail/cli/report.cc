@@ -60,16 +60,16 @@ void run(const Flags& flags) {
 
 }  // namespace
 
-void add_report(CLI::App& app) {
+void add_report(App& app) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* command =
+  App* command =
       app.add_subcommand("report", "Tables, figures, statistics and a page from the logs of runs.");
   command
       ->add_option("DIR", flags->inputs,
                    "A study folder, a folder of *.json logs (ours or the paper's), single logs, or a CSV\n"
                    "`rho,strategy,seed,overall,head,medium,tail`. Several are taken together.")
       ->required()
-      ->check(CLI::ExistingPath);
+      ->check(ExistingPath);
   command->add_option("--out", flags->out, "Where to write. Default: DIR/report, or ./report for files.");
   command->add_option("--baseline", flags->baseline,
                       "The series that the others are paired with. Default: uniform, or the first.");
@@ -79,14 +79,14 @@ void add_report(CLI::App& app) {
                    "put uniform\n"
                    "sampling beside the field's baselines. Only where the protocol is the same; part of the "
                    "runs will do.")
-      ->check(CLI::IsMember({"paper"}));
+      ->check(IsMember({"paper"}));
   command
       ->add_option("--std", flags->deviation,
                    "Standard deviation over seeds: `population` (as the paper) or `sample`.")
-      ->check(CLI::IsMember({"population", "sample"}))
+      ->check(IsMember({"population", "sample"}))
       ->capture_default_str();
   command->add_option("--at", flags->at, "Report the `best` epoch (as the paper) or the `last` one.")
-      ->check(CLI::IsMember({"best", "last"}))
+      ->check(IsMember({"best", "last"}))
       ->capture_default_str();
   command->add_option("--epochs", flags->epochs,
                       "Report only runs of so many epochs, or `all`, each number as a row of its own.\n"

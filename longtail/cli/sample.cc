@@ -187,9 +187,9 @@ std::string strategies_help() {
 
 }  // namespace
 
-void add_sample(CLI::App& app) {
+void add_sample(App& app) {
   static const auto table = data::subset_params();
-  CLI::App* command = app.add_subcommand("sample", "Show what a strategy draws at an epoch");
+  App* command = app.add_subcommand("sample", "Show what a strategy draws at an epoch");
   const auto arguments = std::make_shared<SampleArguments>();
   arguments->source.add_flags(*command);
   command
@@ -199,25 +199,25 @@ void add_sample(CLI::App& app) {
       ->excludes("--labels");
   add_param_flags(*command, table, arguments->subset);
   command->add_option("--strategy", arguments->strategy, "The sampling strategy, as below")
-      ->check(CLI::Validator(strategy_error, ""))
+      ->check(Check(strategy_error, ""))
       ->capture_default_str();
   command->add_option("--epoch", arguments->epoch, "The epoch, counted from 0")
-      ->check(CLI::NonNegativeNumber)
+      ->check(NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--epochs", arguments->epochs, "Epochs of the whole training")
-      ->check(CLI::PositiveNumber)
+      ->check(PositiveNumber)
       ->capture_default_str();
   command->add_option("--batch-size", arguments->batch, "Images in a batch")
-      ->check(CLI::PositiveNumber)
+      ->check(PositiveNumber)
       ->capture_default_str();
   command->add_option("--draws", arguments->draws, "Draws to count")
-      ->check(CLI::PositiveNumber)
+      ->check(PositiveNumber)
       ->capture_default_str();
   command->add_option("--seed", arguments->seed, "Seed of the draws")
-      ->check(CLI::NonNegativeNumber)
+      ->check(NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--per", arguments->per, "A line for each class or for each group")
-      ->check(CLI::IsMember({"class", "group"}))
+      ->check(IsMember({"class", "group"}))
       ->capture_default_str();
   command->footer(
       strategies_help() +

@@ -14,7 +14,7 @@ study::StudyFile StudyFlags::read() const {
   return study;
 }
 
-void add_study_flags(CLI::App& app, StudyFlags& flags, bool file_required) {
+void add_study_flags(App& app, StudyFlags& flags, bool file_required) {
   app.add_option("FILE", flags.file, "The study, a TOML file; studies/ has some")->required(file_required);
   app.add_option("--data", flags.data, "Folder with the files of the data set");
   app.add_option(
@@ -33,8 +33,8 @@ std::string own_program() {
   return path.string();
 }
 
-void add_study(CLI::App& app) {
-  CLI::App* command =
+void add_study(App& app) {
+  App* command =
       app.add_subcommand("study", "Run a grid of trainings: resumable, in parallel, on a cluster");
   command->require_subcommand(1);
   command->footer(

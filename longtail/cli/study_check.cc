@@ -122,8 +122,8 @@ void check(const CheckFlags& flags) {
 
 }  // namespace
 
-void add_study_check(CLI::App& app) {
-  CLI::App* command =
+void add_study_check(App& app) {
+  App* command =
       app.add_subcommand("check", "List the runs of a study and estimate their time; changes nothing");
   const auto flags = std::make_shared<CheckFlags>();
   add_study_flags(*command, flags->study, true);

@@ -32,8 +32,8 @@ void collect(const fs::path& study_folder, const fs::path& out) {
 
 }  // namespace
 
-void add_study_collect(CLI::App& app) {
-  CLI::App* command =
+void add_study_collect(App& app) {
+  App* command =
       app.add_subcommand("collect", "Copy the logs of the finished runs into a folder, to share or commit");
   struct Options {
     std::string folder;

@@ -120,16 +120,16 @@ void run(const RunFlags& flags) {
 
 }  // namespace
 
-void add_study_run(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("run", "Do every run of a study that is not done yet");
+void add_study_run(App& app) {
+  App* command = app.add_subcommand("run", "Do every run of a study that is not done yet");
   const auto flags = std::make_shared<RunFlags>();
   add_study_flags(*command, flags->study, false);
   command->add_option("--out", flags->out, "Folder of the study; without FILE, the study that it holds")
       ->required();
   command->add_option("--jobs", flags->jobs, "Runs at a time, each with its share of the CPUs [1]")
-      ->check(CLI::Range(1, 1024));
+      ->check(Range(1, 1024));
   command->add_option("--threads", flags->threads, "Threads of each run [CPUs / jobs]")
-      ->check(CLI::Range(1, 1024));
+      ->check(Range(1, 1024));
   command
       ->add_option("--shard", flags->shard,
                    "Only every n-th run, from the i-th: for machines that share no folder")
@@ -149,8 +149,8 @@ void add_study_run(CLI::App& app) {
   command->callback([flags] { run(*flags); });
 }
 
-void add_study_work(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("work", "One run, in a process of its own (started by `study run`)");
+void add_study_work(App& app) {
+  App* command = app.add_subcommand("work", "One run, in a process of its own (started by `study run`)");
   command->group("");  // not for people
   const auto options = std::make_shared<study::WorkOptions>();
   command->add_option("--run-folder", options->run_folder)->required();

@@ -66,8 +66,8 @@ void print_status(const std::string& folder) {
 
 }  // namespace
 
-void add_study_status(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("status", "What is done, running, waiting, failed");
+void add_study_status(App& app) {
+  App* command = app.add_subcommand("status", "What is done, running, waiting, failed");
   const auto folder = std::make_shared<std::string>();
   command->add_option("DIR", *folder, "Folder of the study")->required();
   command->callback([folder] { print_status(*folder); });

@@ -61,8 +61,8 @@ void submit(SubmitFlags& flags) {
 
 }  // namespace
 
-void add_study_submit(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("submit", "Hand the missing runs to Slurm as a job array");
+void add_study_submit(App& app) {
+  App* command = app.add_subcommand("submit", "Hand the missing runs to Slurm as a job array");
   const auto flags = std::make_shared<SubmitFlags>();
   add_study_flags(*command, flags->study, true);
   command->add_option("--out", flags->out, "Folder of the study, seen by every node")->required();
@@ -71,15 +71,15 @@ void add_study_submit(CLI::App& app) {
       "--time", flags->options.time,
       "Time limit of a task in Slurm's form, 2:00:00; a task near it saves and queues itself again");
   command->add_option("--cpus", flags->options.cpus, "CPUs, and so threads, of a task")
-      ->check(CLI::Range(1, 1024));
+      ->check(Range(1, 1024));
   command->add_option("--max-parallel", flags->options.max_parallel, "Tasks at a time")
-      ->check(CLI::Range(1, 100000));
+      ->check(Range(1, 100000));
   command->add_flag("--retry-failed", flags->retry_failed, "Submit runs again that are recorded as failed");
   command->callback([flags] { submit(*flags); });
 }
 
-void add_study_cancel(CLI::App& app) {
-  CLI::App* command =
+void add_study_cancel(App& app) {
+  App* command =
       app.add_subcommand("cancel", "Take the jobs of a study out of Slurm; what is done stays");
   const auto folder = std::make_shared<std::string>();
   command->add_option("DIR", *folder, "Folder of the study")->required();

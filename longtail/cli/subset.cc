@@ -81,9 +81,9 @@ void run(const SubsetArguments& arguments) {
 
 }  // namespace
 
-void add_subset(CLI::App& app) {
+void add_subset(App& app) {
   static const auto table = data::subset_params();
-  CLI::App* command = app.add_subcommand("subset", "Choose a long-tailed subset of a data set");
+  App* command = app.add_subcommand("subset", "Choose a long-tailed subset of a data set");
   const auto arguments = std::make_shared<SubsetArguments>();
   arguments->source.add_flags(*command);
   add_param_flags(*command, table, arguments->subset);

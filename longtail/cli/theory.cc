@@ -115,10 +115,10 @@ void run_theory(const TheoryOptions& options) {
 
 }  // namespace
 
-void add_theory(CLI::App& app) {
+void add_theory(App& app) {
   static const auto table = data::subset_params();
   auto options = std::make_shared<TheoryOptions>();
-  CLI::App* command = app.add_subcommand(
+  App* command = app.add_subcommand(
       "theory",
       "What the class sizes alone say: class weights, bias and variance of the gradient by both formulas.");
   command->footer(
@@ -138,22 +138,22 @@ void add_theory(CLI::App& app) {
   command->add_option("--strategies", options->strategies,
                       "The strategies, separated by spaces. [the paper's four]");
   command->add_option("--epochs", options->epochs, "Epochs of the training. [200]")
-      ->check(CLI::Range(1, 100000));
+      ->check(Range(1, 100000));
   command->add_option("--epoch", options->shown_epochs, "Epochs that the tables show. [the telling ones]")
       ->delimiter(',');
   command->add_option("--batch-size", options->assumptions.batch, "Images in a mini-batch. [128]")
-      ->check(CLI::Range(1, 1 << 20));
+      ->check(Range(1, 1 << 20));
   command->add_option("--seed", options->seed, "Seed of the index streams that draws are counted in. [42]");
   command->add_option("--sigma2", options->assumptions.sigma2, "Variance of gradients within a class. [1]")
-      ->check(CLI::NonNegativeNumber);
+      ->check(NonNegativeNumber);
   command->add_option("--norm2", options->assumptions.norm2, "Squared length of a class's mean gradient. [1]")
-      ->check(CLI::NonNegativeNumber);
+      ->check(NonNegativeNumber);
   command->add_option("--logs", options->logs,
                       "Run logs, folders of them or of studies: weighs the predictions.");
   command->add_flag("--json", options->json, "Prints everything as JSON, all classes and epochs.");
   command->add_option("--out", options->out, "Folder for theory.json and the figures (needs gnuplot).");
   command->add_option("--format", options->format, "Of the figures: pdf, svg or png. [pdf]")
-      ->check(CLI::IsMember({"pdf", "svg", "png"}));
+      ->check(IsMember({"pdf", "svg", "png"}));
   command->callback([options] { run_theory(*options); });
 }
 

@@ -45,8 +45,8 @@ void run(const TrainArguments& arguments) {
 
 }  // namespace
 
-void add_train(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("train", "Train one network under one sampling strategy");
+void add_train(App& app) {
+  App* command = app.add_subcommand("train", "Train one network under one sampling strategy");
   const auto arguments = std::make_shared<TrainArguments>();
   add_param_flags(*command, train::run_params(), arguments->config);
   command

@@ -1,0 +1,1 @@
+// What the precompiled headers belong to; it has nothing of its own.

@@ -1,0 +1,133 @@
+// The command line: commands, their options, and what both say about themselves. CLI11 does the parsing, in app.cc alone,
+// because it costs more to compile than most of our own files. Help, man page and shell completion are written from
+// `describe()` (help.h).
+//
+//   App* command = app.add_subcommand("init", "Write the initial weights of a network");
+//   command->add_option("--seed", seed, "As given to torch.manual_seed")->check(NonNegativeNumber);
+//   command->callback([&seed] { run(seed); });
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+class Validator;
+}  // namespace CLI
+
+namespace longtail::cli {
+
+// A test of an option's text, applied before the value is stored.
+class Check {
+ public:
+  // `error` gives a sentence if the text is wrong, else nothing.
+  Check(std::function<std::string(const std::string&)> error, std::string description);
+  explicit Check(std::shared_ptr<const CLI::Validator> rule) : rule_(std::move(rule)) {}
+  const CLI::Validator& rule() const { return *rule_; }
+  const std::vector<std::string>& choices() const { return choices_; }
+
+ private:
+  friend Check IsMember(std::vector<std::string> choices);
+  std::shared_ptr<const CLI::Validator> rule_;
+  std::vector<std::string> choices_;
+};
+
+Check Range(int low, int high);
+Check Range(double low, double high);
+Check IsMember(std::vector<std::string> choices);
+extern const Check PositiveNumber;
+extern const Check NonNegativeNumber;
+extern const Check ExistingPath;
+
+// What an option or a command says about itself.
+struct OptionInfo {
+  std::vector<std::string> names;    // "--out", "-o"; "--no-x" of a switch; the bare name of a positional
+  std::string type;                  // "FILE"; empty for a flag
+  std::string help;                  // with default and range, as in --help
+  std::string section;               // heading under which --help shows it
+  std::vector<std::string> choices;  // all values it takes, if they are few
+  bool positional = false;
+  bool required = false;
+  bool repeated = false;
+};
+struct AppInfo {
+  std::string name;  // with its parents: "longtail study run"
+  std::string description;
+  std::string footer;
+  std::vector<OptionInfo> options;
+  std::vector<AppInfo> commands;
+
+  // The part of `name` that is its own.
+  std::string own_name() const { return name.substr(name.rfind(' ') + 1); }
+};
+
+class Option {
+ public:
+  explicit Option(CLI::Option* option) : option_(option) {}
+  Option* required(bool on = true);
+  Option* type_name(const std::string& name);
+  Option* check(const Check& check);
+  Option* capture_default_str();
+  Option* excludes(const std::string& name);
+  Option* excludes(Option* other);
+  Option* expected(int number);
+  Option* expected(int low, int high);
+  Option* take_all();
+  Option* delimiter(char character);
+  Option* group(const std::string& name);  // "": not shown
+  std::size_t count() const;               // how often it was given
+
+ private:
+  friend class App;
+  CLI::Option* option_;
+  std::vector<std::string> choices_;
+};
+
+class App {
+ public:
+  App(const std::string& name, const std::string& description, const std::string& version);
+  ~App();
+
+  App* add_subcommand(const std::string& name, const std::string& description);
+  // T: string, path, int, int64, uint64, double, or a vector or optional of some of them (the list is at the end of app.cc).
+  template <class T>
+  Option* add_option(const std::string& name, T& value, const std::string& help = "");
+  Option* add_flag(const std::string& name, bool& value, const std::string& help);
+  // The functions may throw base::Error: wrong usage.
+  Option* add_option_function(const std::string& name, std::function<void(const std::string&)> set,
+                              const std::string& help);
+  Option* add_flag_function(const std::string& name, std::function<void(std::int64_t)> set,
+                            const std::string& help);
+  Option* get_option(const std::string& name) const;
+  std::size_t count(const std::string& name) const;  // how often that option was given
+  App* callback(std::function<void()> run);
+  App* footer(const std::string& text);
+  App* group(const std::string& name);  // "": not shown
+  App* require_subcommand(int number);
+
+  // Parses and runs. Returns the exit code; what is wrong in the line is told on standard error (code 2) or thrown as UsageError.
+  int parse(int argc, char** argv);
+
+  // Everything a person may see; hidden commands and options are left out.
+  AppInfo describe() const;
+
+ private:
+  explicit App(CLI::App* app);
+  Option* keep(CLI::Option* option);
+  AppInfo describe(const std::string& parents) const;
+  std::string unknown_word(int argc, char** argv) const;
+
+  std::unique_ptr<CLI::App> owned_;  // of the program itself
+  CLI::App* app_;
+  std::vector<std::unique_ptr<App>> commands_;
+  std::vector<std::unique_ptr<Option>> options_;
+};
+
+// TODO(house): until all branches have landed, code that still says CLI::App compiles.
+namespace CLI = ::longtail::cli;
+
+}  // namespace longtail::cli
