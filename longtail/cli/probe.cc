@@ -165,7 +165,7 @@ ProbeReport make_report(const ProbeOptions& options) {
     theory::ProbePlan plan = options.plan;
     plan.batch = config.batch_size;
     plan.seed = static_cast<std::uint64_t>(config.seed);
-    plan.moment = {std::min(stop.epochs_done, config.epochs - 1), config.epochs};
+    plan.situation = {std::min(stop.epochs_done, config.epochs - 1), config.epochs};
     report.results.push_back(theory::probe(meter, stop.network, subset, groups, plan, stage_printer()));
     report.results.back().epoch = stop.epochs_done;
   }

@@ -216,7 +216,7 @@ std::string probe_text(const ProbeReport& report) {
   for (const ProbeResult& result : report.results) {
     out += fmt::format("\n== after {} epochs{}; class weights of epoch {} of {} ==\n", result.epoch,
                        result.epoch == 0 ? " (initial weights, batch-norm statistics settled)" : "",
-                       result.moment.epoch, result.moment.epochs);
+                       result.situation.epoch, result.situation.epochs);
     out += gradients_text(report, result) + formulas_text(report, result) + means_text(result) +
            groups_text(result) + evidence(result);
   }

@@ -146,13 +146,14 @@ void print_summary(const SampleArguments& arguments, const std::vector<Line>& cl
 
 void run(const SampleArguments& arguments) {
   const auto strategy = sampling::make_strategy(arguments.strategy);
+  sampling::refuse_feedback(*strategy);
   const Available available = classes_of(arguments);
   const std::int64_t images =
       std::accumulate(available.counts.begin(), available.counts.end(), std::int64_t{0});
   check(arguments, images);
-  const sampling::Moment moment{arguments.epoch, arguments.epochs};
-  const bool replacement = !strategy->without_replacement(moment);
-  const auto probabilities = strategy->probabilities(available.counts, moment);
+  const sampling::Situation situation{arguments.epoch, arguments.epochs};
+  const bool replacement = !strategy->without_replacement(situation);
+  const auto probabilities = strategy->probabilities(available.counts, situation);
   const auto drawn = count_draws(arguments, *strategy, available.counts);
   std::vector<Line> classes;
   for (std::size_t k = 0; k < drawn.size(); ++k) {
@@ -178,9 +179,9 @@ std::string strategy_error(const std::string& text) {
 
 std::string strategies_help() {
   std::string text = "Strategies, written NAME or NAME:KEY=VALUE,... :\n";
-  for (const sampling::StrategyInfo& info : sampling::strategies()) {
+  for (const base::VariantInfo& info : sampling::strategies()) {
     text += fmt::format("  {:<17} {}\n", info.name, info.help);
-    if (!info.parameters.empty()) text += fmt::format("  {:<17}   {}\n", "", info.parameters);
+    if (!info.parameters.empty()) text += fmt::format("  {:<17}   {}\n", "", info.parameter_words());
   }
   return text;
 }

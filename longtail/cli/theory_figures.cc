@@ -15,7 +15,7 @@ using theory::Forecast;
 std::string label_of(const Forecast& f, const TheoryReport& report) {
   int same = 0;
   for (const Forecast& other : report.shown) same += other.strategy == f.strategy;
-  return same > 1 ? fmt::format("{}, epoch {}", f.strategy, f.moment.epoch) : f.strategy;
+  return same > 1 ? fmt::format("{}, epoch {}", f.strategy, f.situation.epoch) : f.strategy;
 }
 
 // Lines over the classes, one for each forecast that the tables show. The later epochs of a strategy are
@@ -80,7 +80,7 @@ void draw_courses(const TheoryReport& report, const fs::path& path) {
   for (std::size_t s = 0; s < report.courses.size(); ++s) {
     std::string rows;
     for (const Forecast& f : report.courses[s]) {
-      rows += fmt::format("{} {:.10g} {:.10g}\n", f.moment.epoch, f.total.proposition_mse(), f.total.mse());
+      rows += fmt::format("{} {:.10g} {:.10g}\n", f.situation.epoch, f.total.proposition_mse(), f.total.mse());
     }
     figure.block(fmt::format("s{}", s), rows);
     const std::string& strategy = report.courses[s].front().strategy;

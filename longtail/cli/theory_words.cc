@@ -45,7 +45,7 @@ std::string weights_text(const TheoryReport& report) {
   TextTable table({"strategy", "epoch", "lambda", "w largest", "w smallest", "in a batch", "", "absent",
                    "1-norm", "2-norm", "tot. var."});
   for (const Forecast& f : report.shown) {
-    table.add({f.strategy, std::to_string(f.moment.epoch), fmt::format("{:.3f}", f.lambda),
+    table.add({f.strategy, std::to_string(f.situation.epoch), fmt::format("{:.3f}", f.lambda),
                fmt::format("{:.3f}%", 100 * f.classes[head].weight),
                fmt::format("{:.4f}%", 100 * f.classes[tail].weight),
                fmt::format("{:.2f}", f.classes[head].expected),
@@ -67,7 +67,7 @@ std::string formulas_text(const TheoryReport& report) {
   const auto ratio = [](double value) { return fmt::format("x{:.{}f}", value, value < 10 ? 2 : 1); };
   for (const Forecast& f : report.shown) {
     const theory::Decomposition& d = f.total;
-    table.add({f.strategy, std::to_string(f.moment.epoch), fmt::format("{:.3g}", d.bias2),
+    table.add({f.strategy, std::to_string(f.situation.epoch), fmt::format("{:.3g}", d.bias2),
                fmt::format("{:.3g}", d.proposition), ratio(f.classes[head].proposition_ratio),
                ratio(f.classes[tail].proposition_ratio), fmt::format("{:.3g}", d.proposition_mse()),
                fmt::format("{:.3g}", d.variance()), fmt::format("{:.3g}", d.within),

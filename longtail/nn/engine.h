@@ -25,11 +25,16 @@ struct Batch {
   const void* images = nullptr;
   std::span<const std::int32_t> labels;  // may be empty for prediction
   int size = 0;
+  // Of mixed images: the second label of each and the weight of the first, from 0 to 1. Empty: nothing is mixed.
+  std::span<const std::int32_t> second = {};
+  std::span<const float> weight = {};
+  // Not empty: gradient() writes for each image whether it was right, by its main label (image_loss.h).
+  std::span<std::uint8_t> hits = {};
 };
 
 struct StepResult {
   double loss = 0;  // mean over the batch
-  int correct = 0;  // images whose largest logit is at the label (the first largest on a tie)
+  int correct = 0;  // images whose largest logit is at the (main) label; the first largest on a tie
 };
 
 class Engine {

@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "longtail/nn/image_loss.h"
 #include "longtail/nn/resnet_walk.h"
 
 namespace longtail::nn {
@@ -78,21 +79,14 @@ class ResNetEngine final : public Engine {
   }
 
  private:
-  // An image's loss and whether its largest logit is at the label (the first largest on a tie).
-  static double score_image(const Batch& batch, const Loss& loss, int image, std::span<const float> logits,
-                            std::span<float> gradient, bool& hit) {
-    const std::int32_t label = batch.labels[static_cast<std::size_t>(image)];
-    hit = std::max_element(logits.begin(), logits.end()) - logits.begin() == label;
-    return loss.value(logits, label, gradient);
-  }
   static typename ResNetWalk<T>::ImageLoss score(const Batch& batch, const Loss& loss) {
     return [&batch, &loss](int image, std::span<const T> logits, std::span<T> gradient, bool& hit) {
       if constexpr (std::is_same_v<T, float>) {
-        return score_image(batch, loss, image, logits, gradient, hit);
+        return image_loss(loss, batch, image, logits, gradient, hit);
       } else {
         const std::vector<float> narrow(logits.begin(), logits.end());
         std::vector<float> slope(logits.size());
-        const double value = score_image(batch, loss, image, narrow, slope, hit);
+        const double value = image_loss(loss, batch, image, narrow, slope, hit);
         std::copy(slope.begin(), slope.end(), gradient.begin());
         return value;
       }

@@ -170,11 +170,11 @@ TEST(Loss, WhatIsNoLossIsExplainedInASentence) {
             "unknown loss `crossentropy`; there are cross_entropy, class_weighted, logit_adjusted, focal; "
             "did you mean `cross_entropy`?");
   EXPECT_EQ(refusal("focal:tau=1"),
-            "the loss `focal` takes `gamma` from 0 to 20, as in `focal:gamma=2`, not `tau=1`");
+            "loss `focal`: unknown key `tau`; it takes gamma");
   EXPECT_NE(refusal("focal:gamma=-1"), "");
   EXPECT_NE(refusal("focal:gamma=x"), "");
   EXPECT_NE(refusal("focal:"), "");
-  EXPECT_EQ(refusal("cross_entropy:a=1"), "the loss `cross_entropy` has no parameter, but got `a=1`");
+  EXPECT_EQ(refusal("cross_entropy:a=1"), "loss `cross_entropy`: it has no parameters, but got `a`");
 }
 
 }  // namespace

@@ -72,18 +72,18 @@ std::string common(const Results& results, const std::string& key) {
   return "varies: " + base::join(std::vector<std::string>(values.begin(), values.end()), "; ");
 }
 
-struct Shape {  // of a strategy at a moment: how far from the data, and how noisy against uniform sampling
+struct Shape {  // of a strategy in a situation: how far from the data, and how noisy against uniform sampling
   double bias = 0;
   double head = 0;
   double tail = 0;
 };
 
 Shape shape_of(const sampling::Strategy& strategy, const Counts& counts,
-               const std::vector<data::Group>& groups, sampling::Moment moment) {
+               const std::vector<data::Group>& groups, const sampling::Situation& situation) {
   const double total = static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
   const double classes =
       static_cast<double>(std::count_if(counts.begin(), counts.end(), [](std::int64_t n) { return n > 0; }));
-  const std::vector<double> p = strategy.probabilities(counts, moment);
+  const std::vector<double> p = strategy.probabilities(counts, situation);
   // The rarest group that has classes stands for the tail.
   data::Group rare = data::Group::kHead;
   for (std::size_t k = 0; k < counts.size(); ++k) {
@@ -233,6 +233,7 @@ std::optional<Table> bias_variance_table(const Results& results) {
     if (!seen.insert(name).second) continue;
     try {
       const auto strategy = sampling::make_strategy(name);
+      sampling::refuse_feedback(*strategy);
       const Shape a = shape_of(*strategy, counts, groups, {0, epochs});
       const Shape b = shape_of(*strategy, counts, groups, {epochs - 1, epochs});
       table.rows.push_back(
@@ -242,7 +243,7 @@ std::optional<Table> bias_variance_table(const Results& results) {
            text(description(name)), text(range(a.bias, b.bias)), text(range(a.head, b.head)),
            text(range(a.tail, b.tail))});
     } catch (const base::Error&) {
-      continue;  // a strategy that this program does not know, from somebody else's log
+      continue;  // a strategy that this program does not know, or whose course only a training tells
     }
   }
   if (table.rows.empty()) return std::nullopt;

@@ -22,12 +22,12 @@ BatchOdds batch_odds(double probability, std::int64_t count, std::int64_t total,
 }
 
 std::vector<BatchOdds> batch_odds(const Strategy& strategy, std::span<const std::int64_t> counts,
-                                  Moment moment, int batch) {
-  const std::vector<double> p = strategy.probabilities(counts, moment);
+                                  const Situation& situation, int batch) {
+  const std::vector<double> p = strategy.probabilities(counts, situation);
   const std::int64_t total = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
   std::vector<BatchOdds> odds;
   for (std::size_t k = 0; k < counts.size(); ++k) {
-    odds.push_back(batch_odds(p[k], counts[k], total, batch, !strategy.without_replacement(moment)));
+    odds.push_back(batch_odds(p[k], counts[k], total, batch, !strategy.without_replacement(situation)));
   }
   return odds;
 }

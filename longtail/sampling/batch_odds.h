@@ -19,8 +19,8 @@ struct BatchOdds {
 // of a batch are different images (hypergeometric), and the chance of none is smaller.
 BatchOdds batch_odds(double probability, std::int64_t count, std::int64_t total, int batch, bool replacement);
 
-// Of every class at a moment.
+// Of every class in a situation.
 std::vector<BatchOdds> batch_odds(const Strategy& strategy, std::span<const std::int64_t> counts,
-                                  Moment moment, int batch);
+                                  const Situation& situation, int batch);
 
 }  // namespace longtail::sampling

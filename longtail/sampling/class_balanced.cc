@@ -7,7 +7,7 @@ namespace {
 class ClassBalanced final : public Named<NoParameters> {
  public:
   using Named::Named;
-  std::vector<double> probabilities(std::span<const std::int64_t> counts, Moment) const override {
+  std::vector<double> probabilities(std::span<const std::int64_t> counts, const Situation&) const override {
     return proportional(counts, [](double) { return 1.0; });
   }
 };

@@ -21,7 +21,7 @@ double effective_images(double n, double beta) {
 class EffectiveNumber final : public Named<Config> {
  public:
   using Named::Named;
-  std::vector<double> probabilities(std::span<const std::int64_t> counts, Moment) const override {
+  std::vector<double> probabilities(std::span<const std::int64_t> counts, const Situation&) const override {
     return proportional(counts, [beta = config_.beta](double n) { return n / effective_images(n, beta); });
   }
 };

@@ -1,25 +1,17 @@
-// How a kind of strategy makes itself known: its name, a sentence, its parameters described once, and how it
-// is made from them. One file a strategy ends with one function that returns its Kind; strategy.cc lists
-// them.
+// What the files of the strategies share. One file per strategy ends with one function that returns its
+// variant; strategy.cc lists them.
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "longtail/base/params.h"
+#include "longtail/base/spec.h"
 #include "longtail/sampling/strategy.h"
 
 namespace longtail::sampling {
 
-using Arguments = std::vector<std::pair<std::string, std::string>>;  // key, value as written
-
-struct Kind {
-  StrategyInfo info;
-  std::function<std::unique_ptr<Strategy>(const Arguments&)> make;
-};
+using Kind = base::Variant<Strategy()>;
 
 Kind uniform();
 Kind class_balanced();
@@ -30,59 +22,22 @@ Kind effective_number();
 Kind repeat_factor();
 Kind deferred();
 
-// name:key=value,... with the parameters at their default left out.
-template <class Config>
-std::string written(const std::string& name, const base::ParamTable<Config>& table, const Config& config) {
-  std::string text = name;
-  for (const auto& entry : table.entries()) {
-    if (entry.get(config) == entry.info.initial) continue;
-    text += (text.size() == name.size() ? ":" : ",") + entry.info.name + "=" + entry.get(config);
-  }
-  return text;
-}
-
-// A kind whose parameters are a Config described by a table; Made is constructed from (canonical name,
-// Config).
 template <class Made, class Config>
 Kind kind_of(const std::string& name, const std::string& help, const base::ParamTable<Config>& table) {
-  std::vector<std::string> words;
-  for (const auto& entry : table.entries()) {
-    const base::ParamInfo& info = entry.info;
-    words.push_back(info.name + ": " + info.range + " (default " + info.initial + ")");
-  }
-  Kind kind;
-  kind.info = {name, base::join(words, "; "), help};
-  kind.make = [name, table](const Arguments& arguments) -> std::unique_ptr<Strategy> {
-    Config config;
-    for (const auto& [key, value] : arguments) {
-      try {
-        table.set(config, key, value);
-      } catch (const base::Error& error) {
-        if (table.entries().empty())
-          base::fail("strategy `{}`: it has no parameters, but got `{}`", name, key);
-        base::fail("strategy `{}`: {}", name, error.what());
-      }
-    }
-    return std::make_unique<Made>(written(name, table, config), config);
-  };
-  return kind;
+  return base::variant<Strategy(), Made>(name, help, table);
 }
 
-// A strategy that knows its canonical name and its parameters.
+// A strategy that keeps its parameters.
 template <class Config>
 class Named : public Strategy {
  public:
-  Named(std::string name, Config config) : config_(std::move(config)), name_(std::move(name)) {}
-  std::string name() const final { return name_; }
+  explicit Named(Config config) : config_(std::move(config)) {}
 
  protected:
   Config config_;
-
- private:
-  std::string name_;
 };
 
-struct NoParameters {};
+using base::NoParameters;
 
 // The number of images, and of classes that have any.
 std::int64_t images_of(std::span<const std::int64_t> counts);

@@ -14,7 +14,7 @@ struct Config {
 class Power final : public Named<Config> {
  public:
   using Named::Named;
-  std::vector<double> probabilities(std::span<const std::int64_t> counts, Moment) const override {
+  std::vector<double> probabilities(std::span<const std::int64_t> counts, const Situation&) const override {
     return proportional(counts, [q = config_.q](double n) { return std::pow(n, q); });
   }
 };

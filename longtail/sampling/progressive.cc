@@ -14,17 +14,18 @@ struct Config {
 
 // lambda(t) = (t / (T - 1))^gamma; exactly 0 at the first epoch and 1 at the last. A single epoch is the last
 // one.
-double lambda(Moment moment, double gamma) {
-  if (moment.epochs <= 1) return 1.0;
-  const double part = static_cast<double>(moment.epoch) / (moment.epochs - 1);
+double lambda(const Situation& now, double gamma) {
+  if (now.epochs <= 1) return 1.0;
+  const double part = static_cast<double>(now.epoch) / (now.epochs - 1);
   return std::pow(std::clamp(part, 0.0, 1.0), gamma);
 }
 
 class Progressive final : public Named<Config> {
  public:
   using Named::Named;
-  std::vector<double> probabilities(std::span<const std::int64_t> counts, Moment moment) const override {
-    const double mix = lambda(moment, config_.gamma);
+  std::vector<double> probabilities(std::span<const std::int64_t> counts,
+                                    const Situation& now) const override {
+    const double mix = lambda(now, config_.gamma);
     const auto n = static_cast<double>(images_of(counts));
     const double balanced = 1.0 / static_cast<double>(classes_with_images(counts));
     std::vector<double> p;

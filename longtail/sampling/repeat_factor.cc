@@ -15,7 +15,7 @@ struct Config {
 class RepeatFactor final : public Named<Config> {
  public:
   using Named::Named;
-  std::vector<double> probabilities(std::span<const std::int64_t> counts, Moment) const override {
+  std::vector<double> probabilities(std::span<const std::int64_t> counts, const Situation&) const override {
     const auto total = static_cast<double>(images_of(counts));
     return proportional(counts, [total, threshold = config_.threshold](double n) {
       return n * std::max(1.0, std::sqrt(threshold / (n / total)));

@@ -9,7 +9,7 @@ namespace {
 class SquareRoot final : public Named<NoParameters> {
  public:
   using Named::Named;
-  std::vector<double> probabilities(std::span<const std::int64_t> counts, Moment) const override {
+  std::vector<double> probabilities(std::span<const std::int64_t> counts, const Situation&) const override {
     return proportional(counts, [](double n) { return std::sqrt(n); });
   }
 };

@@ -1,4 +1,4 @@
-// A sampling strategy is a distribution over the classes at an epoch: class counts and epoch in,
+// A sampling strategy is a distribution over the classes in a situation: class counts and epoch in,
 // probabilities out.
 //
 //   auto strategy = make_strategy("progressive:gamma=2");
@@ -12,25 +12,38 @@
 #include <string_view>
 #include <vector>
 
+#include "longtail/base/spec.h"
+
 namespace longtail::sampling {
 
-struct Moment {
+// What a strategy, or a loss, may know about a training.
+struct Situation {
   int epoch = 0;   // counted from 0
   int epochs = 1;  // of the whole training
+  // Accuracy of each class in percent after each epoch done, [epoch][class]; NaN for a class without images to
+  // measure on. Only given to a strategy that asks for it (Strategy::feedback), else empty.
+  std::vector<std::vector<double>> class_accuracy = {};
 };
 
-class Strategy {
+// What the accuracies of a Situation are measured on; never the test set.
+enum class Feedback {
+  kNone,           // the strategy looks at epochs only
+  kTrainingDraws,  // the training images as they were drawn and augmented during the epoch
+  kHeldOut,        // the held-out part of the training subset
+};
+
+// Its name() is as it is written in a study file, parameters at their default left out: "power:q=0.25".
+class Strategy : public base::Chosen {
  public:
-  virtual ~Strategy() = default;
-
-  // As it is written in a study file, parameters at their default left out: "progressive", "power:q=0.25".
-  virtual std::string name() const = 0;
-
   // Probability of each class, summing to 1; 0 for a class without images.
-  virtual std::vector<double> probabilities(std::span<const std::int64_t> counts, Moment moment) const = 0;
+  virtual std::vector<double> probabilities(std::span<const std::int64_t> counts,
+                                            const Situation& situation) const = 0;
 
   // True if an epoch is a permutation of the images (every image once) instead of draws with replacement.
-  virtual bool without_replacement(Moment) const { return false; }
+  virtual bool without_replacement(const Situation&) const { return false; }
+
+  // What it must be told about the classes' accuracy.
+  virtual Feedback feedback() const { return Feedback::kNone; }
 };
 
 // Parses "name", "name:key=value,key=value" or "name(key=value,key=value)", the form inside another strategy:
@@ -40,12 +53,10 @@ std::unique_ptr<Strategy> make_strategy(std::string_view text);
 // Canonical text of a strategy: make_strategy(text)->name().
 std::string canonical_strategy(std::string_view text);
 
-// Every strategy with its parameters and a sentence, for --help and the documentation.
-struct StrategyInfo {
-  std::string name;
-  std::string parameters;  // "gamma > 0 (default 1)"
-  std::string help;
-};
-const std::vector<StrategyInfo>& strategies();
+// Every strategy with its parameters and a sentence, for --help, the documentation and other languages.
+const std::vector<base::VariantInfo>& strategies();
+
+// For commands that work ahead of a training: an Error if the strategy needs feedback from one.
+void refuse_feedback(const Strategy& strategy);
 
 }  // namespace longtail::sampling

@@ -22,8 +22,8 @@ using testing::HasSubstr;
 
 const std::vector<std::int64_t> kPaper = long_tail(100, 500, 100);
 
-std::vector<double> at(std::string_view strategy, std::span<const std::int64_t> counts, Moment moment = {}) {
-  return make_strategy(strategy)->probabilities(counts, moment);
+std::vector<double> at(std::string_view strategy, std::span<const std::int64_t> counts, const Situation& situation = {}) {
+  return make_strategy(strategy)->probabilities(counts, situation);
 }
 
 std::string message_of(std::string_view text) {
@@ -44,7 +44,7 @@ std::vector<double> uniform_of(std::span<const std::int64_t> counts) {
 
 TEST(Strategy, ProbabilitiesSumToOneAndSkipEmptyClasses) {
   const std::vector<std::int64_t> counts = {500, 0, 20, 3, 0, 1};
-  for (const StrategyInfo& info : strategies()) {
+  for (const base::VariantInfo& info : strategies()) {
     for (const int epoch : {0, 7, 159, 160, 199}) {
       const auto p = at(info.name, counts, {epoch, 200});
       ASSERT_EQ(p.size(), counts.size()) << info.name;
@@ -132,7 +132,7 @@ TEST(Strategy, DeferredChangesAtItsEpoch) {
 }
 
 TEST(Strategy, OnlyUniformDrawsWithoutReplacement) {
-  for (const StrategyInfo& info : strategies()) {
+  for (const base::VariantInfo& info : strategies()) {
     const bool expected = info.name == "uniform" || info.name == "deferred";
     EXPECT_EQ(make_strategy(info.name)->without_replacement({0, 200}), expected) << info.name;
   }
@@ -149,7 +149,7 @@ TEST(Strategy, HasOneNameHoweverItIsWritten) {
   EXPECT_EQ(canonical_strategy(nested),
             "deferred:first=power(q=0.25),then=deferred(then=progressive(gamma=3),at=50),at=10");
   EXPECT_EQ(canonical_strategy("deferred:then=progressive(gamma=1)"), "deferred:then=progressive");
-  for (const StrategyInfo& info : strategies()) EXPECT_EQ(canonical_strategy(info.name), info.name);
+  for (const base::VariantInfo& info : strategies()) EXPECT_EQ(canonical_strategy(info.name), info.name);
 }
 
 TEST(Strategy, CanonicalNamesAreReadBackUnchanged) {
@@ -195,12 +195,12 @@ TEST(Strategy, MayBeNestedButNotWithoutEnd) {
 
 TEST(Strategy, EveryKindDescribesItself) {
   std::set<std::string> names;
-  for (const StrategyInfo& info : strategies()) {
+  for (const base::VariantInfo& info : strategies()) {
     EXPECT_TRUE(names.insert(info.name).second);
     EXPECT_FALSE(info.help.empty());
   }
   EXPECT_EQ(names.size(), 8u);
-  EXPECT_EQ(strategies()[3].parameters, "gamma: above 0 (default 1)");
+  EXPECT_EQ(strategies()[3].parameter_words(), "gamma: above 0 (default 1)");
 }
 
 // The probability that the table gives to each class, added up slot by slot, is the one it was made from.

@@ -39,13 +39,13 @@ std::span<const std::int64_t> checked(std::span<const std::int64_t> counts) {
 
 }  // namespace
 
-IndexStream::IndexStream(const Strategy& strategy, std::span<const std::int64_t> counts, Moment moment,
+IndexStream::IndexStream(const Strategy& strategy, std::span<const std::int64_t> counts, const Situation& situation,
                          std::uint64_t seed)
-    : probabilities_(strategy.probabilities(checked(counts), moment)),
+    : probabilities_(strategy.probabilities(checked(counts), situation)),
       counts_(counts.begin(), counts.end()),
       seed_(seed),
-      epoch_(static_cast<std::uint32_t>(moment.epoch)),
-      is_permutation_(strategy.without_replacement(moment)) {
+      epoch_(static_cast<std::uint32_t>(situation.epoch)),
+      is_permutation_(strategy.without_replacement(situation)) {
   for (const std::int64_t count : counts) {
     first_.push_back(total_);
     total_ += count;

@@ -20,7 +20,7 @@ namespace longtail::sampling {
 class IndexStream {
  public:
   // An Error if there are no images.
-  IndexStream(const Strategy& strategy, std::span<const std::int64_t> counts, Moment moment,
+  IndexStream(const Strategy& strategy, std::span<const std::int64_t> counts, const Situation& situation,
               std::uint64_t seed);
 
   // The part of this stream for one of several machines: its positions rank, rank + world, rank + 2 world,

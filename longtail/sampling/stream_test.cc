@@ -44,7 +44,7 @@ std::vector<std::int64_t> class_counts(const IndexStream& stream, std::span<cons
 }
 
 TEST(IndexStream, DrawsClassesAsEveryStrategyDeclares) {
-  for (const StrategyInfo& info : strategies()) {
+  for (const base::VariantInfo& info : strategies()) {
     const auto strategy = make_strategy(info.name);
     for (const int epoch : {0, 1, 80, 160, 199}) {
       for (const std::uint64_t seed : {42u, 123u, 456u}) {

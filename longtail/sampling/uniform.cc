@@ -7,10 +7,10 @@ namespace {
 class Uniform final : public Named<NoParameters> {
  public:
   using Named::Named;
-  std::vector<double> probabilities(std::span<const std::int64_t> counts, Moment) const override {
+  std::vector<double> probabilities(std::span<const std::int64_t> counts, const Situation&) const override {
     return proportional(counts, [](double n) { return n; });
   }
-  bool without_replacement(Moment) const override { return true; }
+  bool without_replacement(const Situation&) const override { return true; }
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
 #include "longtail/base/text.h"
+#include "longtail/nn/loss.h"
 #include "longtail/sampling/strategy.h"
 #include "longtail/train/config.h"
 
@@ -121,7 +122,8 @@ std::string checked(const Meaning& meaning, const std::string& key, const std::s
     train::RunConfig trial;
     train::run_params().set(trial, key, text);
     const std::string canonical = train::run_params().find(key)->get(trial);
-    return key == "strategy" ? sampling::canonical_strategy(canonical) : canonical;
+    if (key == "strategy") return sampling::canonical_strategy(canonical);
+    return key == "loss" ? nn::canonical_loss(canonical) : canonical;
   } catch (const base::Error& error) {
     fail<UsageError>("{}: {}", where, error.what());
   }
@@ -181,18 +183,6 @@ void read_section(StudyFile& study, const std::string& section, const toml::tabl
     }
     study.settings.push_back(std::move(setting));
   }
-}
-
-// The names in the words that describe a strategy's parameters: "gamma: above 0 (default 1); q: at least 0
-// (default 1)".
-std::vector<std::string> parameter_names(const std::string& words) {
-  std::vector<std::string> names;
-  for (const std::string& part : base::split(words, ';')) {
-    const std::string_view name =
-        base::trim(std::string_view(part).substr(0, part.find_first_of(": ", part.find_first_not_of(' '))));
-    if (!name.empty()) names.emplace_back(name);
-  }
-  return names;
 }
 
 }  // namespace
@@ -268,7 +258,7 @@ void override_setting(StudyFile& study, const std::string& assignment) {
 std::vector<std::string> strategy_parameters() {
   std::set<std::string> names;
   for (const auto& info : sampling::strategies()) {
-    for (const std::string& name : parameter_names(info.parameters)) names.insert(name);
+    for (const base::ParamInfo& parameter : info.parameters) names.insert(parameter.name);
   }
   return {names.begin(), names.end()};
 }
@@ -277,8 +267,8 @@ bool strategy_takes(std::string_view strategy, std::string_view key) {
   const std::string_view base_name = strategy.substr(0, strategy.find(':'));
   for (const auto& info : sampling::strategies()) {
     if (info.name != base_name) continue;
-    const auto names = parameter_names(info.parameters);
-    return std::find(names.begin(), names.end(), key) != names.end();
+    return std::any_of(info.parameters.begin(), info.parameters.end(),
+                       [&](const base::ParamInfo& parameter) { return parameter.name == key; });
   }
   return false;
 }

@@ -78,8 +78,8 @@ json to_json(const Decomposition& d) {
 
 json to_json(const Forecast& f) {
   return {{"strategy", f.strategy},
-          {"epoch", f.moment.epoch},
-          {"epochs", f.moment.epochs},
+          {"epoch", f.situation.epoch},
+          {"epochs", f.situation.epochs},
           {"without_replacement", f.without_replacement},
           {"lambda", f.lambda},
           {"deviation",
@@ -131,7 +131,7 @@ json to_json(const ProbeResult& result) {
   json strategies = json::array();
   for (const StrategyProbe& one : result.strategies) strategies.push_back(to_json(one));
   return {{"epoch", result.epoch},
-          {"moment", {{"epoch", result.moment.epoch}, {"epochs", result.moment.epochs}}},
+          {"moment", {{"epoch", result.situation.epoch}, {"epochs", result.situation.epochs}}},
           {"classes",
            {{"count", moments.counts},
             {"gradient_norm", numbers(norms)},

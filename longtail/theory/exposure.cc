@@ -10,6 +10,7 @@ namespace longtail::theory {
 
 Exposure exposure(const sampling::Strategy& strategy, std::span<const std::int64_t> counts, int epochs,
                   int batch, std::uint64_t seed) {
+  sampling::refuse_feedback(strategy);
   const auto images = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
   if (batch < 1 || batch > images)
     base::fail("a batch of {} does not fit a subset of {} images", batch, images);

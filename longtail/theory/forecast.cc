@@ -86,20 +86,21 @@ double chance_of_absence(std::int64_t count, std::int64_t images, int batch) {
 }
 
 Draw draw_of(const sampling::Strategy& strategy, std::span<const std::int64_t> counts,
-             sampling::Moment moment, int batch) {
-  return {strategy.probabilities(counts, moment), batch, strategy.without_replacement(moment)};
+             const sampling::Situation& situation, int batch) {
+  sampling::refuse_feedback(strategy);
+  return {strategy.probabilities(counts, situation), batch, strategy.without_replacement(situation)};
 }
 
 Forecast forecast(const sampling::Strategy& strategy, std::span<const std::int64_t> counts,
-                  sampling::Moment moment, const Assumptions& assumptions) {
+                  const sampling::Situation& situation, const Assumptions& assumptions) {
   const Moments moments = model_moments(counts, assumptions.sigma2, assumptions.norm2);
   const std::vector<double> prior = moments.prior();
-  const Draw draw = draw_of(strategy, counts, moment, assumptions.batch);
+  const Draw draw = draw_of(strategy, counts, situation, assumptions.batch);
   const Draw uniform{prior, assumptions.batch, false};
 
   Forecast result;
   result.strategy = strategy.name();
-  result.moment = moment;
+  result.situation = situation;
   result.without_replacement = draw.without_replacement;
   result.lambda = share_of_the_way(draw.weights, prior, balanced_weights(counts));
   result.deviation = deviation(draw.weights, prior);
@@ -136,6 +137,7 @@ std::vector<SummaryRow> summarise(std::span<const std::string> strategies,
   double largest_bias = 0, largest_ratio = 1;
   for (const std::string& text : strategies) {
     const auto strategy = sampling::make_strategy(text);
+    sampling::refuse_feedback(*strategy);
     std::array<Numbers, 2> ends{};
     for (int end = 0; end < 2; ++end) {
       const auto weights = strategy->probabilities(counts, {end == 0 ? 0 : epochs - 1, epochs});

@@ -46,7 +46,7 @@ struct ClassForecast {
 
 struct Forecast {
   std::string strategy;
-  sampling::Moment moment;
+  sampling::Situation situation;
   bool without_replacement = false;
   double lambda =
       0;  // share of the way from uniform to class-balanced weights (by projection); lambda(t) of progressive
@@ -56,11 +56,11 @@ struct Forecast {
 };
 
 Forecast forecast(const sampling::Strategy& strategy, std::span<const std::int64_t> counts,
-                  sampling::Moment moment, const Assumptions& assumptions);
+                  const sampling::Situation& situation, const Assumptions& assumptions);
 
-// How a strategy draws a batch at a moment.
+// How a strategy draws a batch in a situation.
 Draw draw_of(const sampling::Strategy& strategy, std::span<const std::int64_t> counts,
-             sampling::Moment moment, int batch);
+             const sampling::Situation& situation, int batch);
 
 // The chance that a batch has no image of a class: (1 - w)^b, or by the hypergeometric distribution without
 // replacement.

@@ -38,9 +38,9 @@ void check(const MonteCarloPlan& plan, int fewest) {
 
 std::vector<std::int64_t> draw_batch(const sampling::Strategy& strategy, std::span<const std::int64_t> counts,
                                      const MonteCarloPlan& plan, int index) {
-  const base::Stream seeds{plan.seed, base::Purpose::kProbe, static_cast<std::uint32_t>(plan.moment.epoch)};
+  const base::Stream seeds{plan.seed, base::Purpose::kProbe, static_cast<std::uint32_t>(plan.situation.epoch)};
   const base::Block block = seeds.block(static_cast<std::uint64_t>(index));
-  const sampling::IndexStream stream(strategy, counts, plan.moment, base::join(block[0], block[1]));
+  const sampling::IndexStream stream(strategy, counts, plan.situation, base::join(block[0], block[1]));
   if (plan.batch > stream.size()) {
     base::fail("a mini-batch of {} is larger than the subset of {} images", plan.batch, stream.size());
   }

@@ -15,7 +15,7 @@ struct MonteCarloPlan {
   int batches = 400;
   int batch = 128;
   std::uint64_t seed = 42;
-  sampling::Moment moment;
+  sampling::Situation situation;
 };
 
 // Gradient of the mean loss over the images (positions in the subset, repetitions included).

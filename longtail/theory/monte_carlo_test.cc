@@ -38,11 +38,11 @@ std::vector<float> expected_gradient(const SoftmaxFixture& data, const std::vect
 
 TEST(MonteCarloTest, RealBatchesAgreeWithTheExactFormulaForEveryStrategy) {
   const SoftmaxFixture data({60, 25, 10, 4, 2}, 6, 11);
-  const MonteCarloPlan plan{.batches = 4000, .batch = 16, .seed = 7, .moment = {.epoch = 30, .epochs = 50}};
+  const MonteCarloPlan plan{.batches = 4000, .batch = 16, .seed = 7, .situation = {.epoch = 30, .epochs = 50}};
   for (const std::string& name : kStrategies) {
     SCOPED_TRACE(name);
     const auto strategy = sampling::make_strategy(name);
-    const Draw draw = draw_of(*strategy, data.counts(), plan.moment, plan.batch);
+    const Draw draw = draw_of(*strategy, data.counts(), plan.situation, plan.batch);
     const Decomposition exact = decompose(data.moments(), draw);
     const auto expected = expected_gradient(data, draw.weights);
     const MonteCarlo result = monte_carlo(*strategy, data.counts(), plan, expected, gradient_of(data));
@@ -60,9 +60,9 @@ TEST(MonteCarloTest, RealBatchesAgreeWithTheExactFormulaForEveryStrategy) {
 
 TEST(MonteCarloTest, TheFinitePopulationFactorIsVisibleInUniformBatches) {
   const SoftmaxFixture data({20, 8, 4}, 6, 12);
-  const MonteCarloPlan plan{.batches = 3000, .batch = 16, .seed = 7, .moment = {}};
+  const MonteCarloPlan plan{.batches = 3000, .batch = 16, .seed = 7, .situation = {}};
   const auto strategy = sampling::make_strategy("uniform");
-  Draw draw = draw_of(*strategy, data.counts(), plan.moment, plan.batch);
+  Draw draw = draw_of(*strategy, data.counts(), plan.situation, plan.batch);
   const MonteCarlo result =
       monte_carlo(*strategy, data.counts(), plan, expected_gradient(data, draw.weights), gradient_of(data));
   EXPECT_LT(std::abs(result.variance.distance(decompose(data.moments(), draw).variance())), 3.0);
@@ -72,7 +72,7 @@ TEST(MonteCarloTest, TheFinitePopulationFactorIsVisibleInUniformBatches) {
 
 TEST(MonteCarloTest, AWrongExpectationIsNoticed) {
   const SoftmaxFixture data({60, 25, 10, 4, 2}, 6, 13);
-  const MonteCarloPlan plan{.batches = 500, .batch = 16, .seed = 7, .moment = {}};
+  const MonteCarloPlan plan{.batches = 500, .batch = 16, .seed = 7, .situation = {}};
   const auto strategy = sampling::make_strategy("class_balanced");
   const auto wrong = expected_gradient(data, data.moments().prior());
   EXPECT_GT(monte_carlo(*strategy, data.counts(), plan, wrong, gradient_of(data)).mean_miss, 10.0);
@@ -81,7 +81,7 @@ TEST(MonteCarloTest, AWrongExpectationIsNoticed) {
 TEST(MonteCarloTest, BatchesOfUniformHoldNoImageTwiceAndDifferFromEachOther) {
   const std::vector<std::int64_t> counts = {60, 25, 10};
   const auto strategy = sampling::make_strategy("uniform");
-  const MonteCarloPlan plan{.batches = 2, .batch = 90, .seed = 7, .moment = {}};
+  const MonteCarloPlan plan{.batches = 2, .batch = 90, .seed = 7, .situation = {}};
   auto first = draw_batch(*strategy, counts, plan, 0);
   EXPECT_NE(first, draw_batch(*strategy, counts, plan, 1));
   std::sort(first.begin(), first.end());
@@ -98,11 +98,11 @@ TEST(MonteCarloTest, AnEstimateHasTheUsualStandardError) {
 TEST(MonteCarloTest, PlansThatCannotBeAreRefused) {
   const std::vector<std::int64_t> counts = {3, 2};
   const auto strategy = sampling::make_strategy("uniform");
-  EXPECT_THROW(draw_batch(*strategy, counts, {.batches = 2, .batch = 6, .seed = 1, .moment = {}}, 0),
+  EXPECT_THROW(draw_batch(*strategy, counts, {.batches = 2, .batch = 6, .seed = 1, .situation = {}}, 0),
                base::Error);
   const std::vector<float> expected(4);
   EXPECT_THROW(
-      monte_carlo(*strategy, counts, {.batches = 1, .batch = 2, .seed = 1, .moment = {}}, expected, {}),
+      monte_carlo(*strategy, counts, {.batches = 1, .batch = 2, .seed = 1, .situation = {}}, expected, {}),
       base::Error);
 }
 

@@ -31,7 +31,7 @@ StrategyProbe by_formula(const sampling::Strategy& strategy, const Moments& mome
                          std::span<const data::Group> groups, const ProbePlan& plan) {
   StrategyProbe result;
   result.strategy = strategy.name();
-  result.draw = draw_of(strategy, moments.counts, plan.moment, plan.batch);
+  result.draw = draw_of(strategy, moments.counts, plan.situation, plan.batch);
   result.total = decompose(moments, result.draw);
   for (int g = 0; g < 3; ++g) {
     const auto classes = classes_of(static_cast<data::Group>(g), groups, moments.counts);
@@ -92,8 +92,8 @@ ProbeResult probe(GradientMeter& meter, const Network& network, const data::Subs
     if (on_stage) on_stage("gradients of images", done, total);
   });
   ProbeResult result;
-  result.epoch = plan.moment.epoch;
-  result.moment = plan.moment;
+  result.epoch = plan.situation.epoch;
+  result.situation = plan.situation;
   result.moments = gradients.moments;
   result.image_norm2 = gradients.image_norm2;
   result.cosines = cosines_with_full(gradients.moments);
@@ -101,7 +101,7 @@ ProbeResult probe(GradientMeter& meter, const Network& network, const data::Subs
     const auto strategy = sampling::make_strategy(text);
     StrategyProbe one = by_formula(*strategy, gradients.moments, groups, plan);
     const std::vector<float> expected = gradients.expected(one.draw.weights);
-    MonteCarloPlan batches{plan.batches, plan.batch, plan.seed, plan.moment};
+    MonteCarloPlan batches{plan.batches, plan.batch, plan.seed, plan.situation};
     if (plan.batches > 0) {
       one.frozen = monte_carlo(*strategy, subset.counts, batches, expected,
                                counted(on_stage, "mini-batches of " + one.strategy, plan.batches,

@@ -18,7 +18,7 @@ namespace longtail::theory {
 
 struct ProbePlan {
   std::vector<std::string> strategies = {"uniform", "class_balanced", "square_root", "progressive"};
-  sampling::Moment moment;  // whose weights a strategy uses
+  sampling::Situation situation;  // whose weights a strategy uses
   int batch = 128;
   int batches = 400;           // real mini-batches with frozen statistics, each strategy; 0: none
   int training_batches = 100;  // the same with batch norm in training mode; 0: none
@@ -45,7 +45,7 @@ struct StrategyProbe {
 
 struct ProbeResult {
   int epoch = 0;  // epochs done when the network was kept
-  sampling::Moment moment;
+  sampling::Situation situation;
   Moments moments;
   std::vector<double> image_norm2;
   std::vector<double> cosines;  // of each class gradient with the full gradient

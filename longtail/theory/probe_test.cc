@@ -18,7 +18,7 @@ ProbeResult small_probe(int threads = 1, int batches = 200) {
   plan.batch = 32;
   plan.batches = batches;
   plan.training_batches = 20;
-  plan.moment = {.epoch = 20, .epochs = 41};
+  plan.situation = {.epoch = 20, .epochs = 41};
   return probe(f.meter, f.network, f.subset, data::Groups::parse("paper").of(f.subset.counts), plan);
 }
 
@@ -84,7 +84,7 @@ TEST(ProbeTest, OnARealNetworkTheFormulaHoldsForTheFastestEngineToo) {
   plan.batch = 8;
   plan.batches = 50;
   plan.training_batches = 0;
-  plan.moment = {.epoch = 1, .epochs = 3};
+  plan.situation = {.epoch = 1, .epochs = 3};
   for (const StrategyProbe& one :
        probe(meter, network, subset, data::Groups::parse("paper").of(subset.counts), plan).strategies) {
     SCOPED_TRACE(one.strategy);

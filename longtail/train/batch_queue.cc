@@ -75,11 +75,11 @@ const BatchQueue::Slot* BatchQueue::next() {
 }
 
 std::unique_ptr<BatchQueue> TrainingSource::epoch(const sampling::Strategy& strategy,
-                                                  sampling::Moment moment) const {
+                                                  const sampling::Situation& situation) const {
   // What the thread needs is copied: the queue may outlive this source.
-  const auto stream = std::make_shared<sampling::IndexStream>(strategy, subset.counts, moment, seed);
+  const auto stream = std::make_shared<sampling::IndexStream>(strategy, subset.counts, situation, seed);
   const auto pool = std::make_shared<base::ThreadPool>(1);  // the queue's own thread does the work
-  const auto fill = [source = *this, stream, pool, epoch = moment.epoch](int number, BatchQueue::Slot& slot) {
+  const auto fill = [source = *this, stream, pool, epoch = situation.epoch](int number, BatchQueue::Slot& slot) {
     const auto size = static_cast<std::size_t>(source.batch_size);
     const std::int64_t first = std::int64_t{number} * source.batch_size;
     std::vector<std::int64_t> drawn(size);

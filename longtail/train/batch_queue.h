@@ -76,7 +76,7 @@ struct TrainingSource {
   bool augment;
   std::uint64_t seed;
 
-  std::unique_ptr<BatchQueue> epoch(const sampling::Strategy& strategy, sampling::Moment moment) const;
+  std::unique_ptr<BatchQueue> epoch(const sampling::Strategy& strategy, const sampling::Situation& situation) const;
   int steps() const { return static_cast<int>(subset.size() / batch_size); }
 };
 

@@ -60,9 +60,9 @@ TEST(TrainingSource, APositionHasTheStreamsImageUnderThePositionsTransform) {
   const auto layout = data::PixelLayout::kNchwF32;
   const TrainingSource source{data, subset, layout, 4, true, 42};
   const auto strategy = sampling::make_strategy("class_balanced");
-  const sampling::Moment moment{.epoch = 3, .epochs = 10};
-  const sampling::IndexStream stream(*strategy, subset.counts, moment, 42);
-  const auto queue = source.epoch(*strategy, moment);
+  const sampling::Situation situation{.epoch = 3, .epochs = 10};
+  const sampling::IndexStream stream(*strategy, subset.counts, situation, 42);
+  const auto queue = source.epoch(*strategy, situation);
   const std::size_t bytes = data::bytes_per_image(layout, 3);
   std::vector<std::byte> expected(bytes);
   std::int64_t position = 0;

@@ -4,6 +4,7 @@
 #include "longtail/base/text.h"
 #include "longtail/nn/loss.h"
 #include "longtail/sampling/strategy.h"
+#include "longtail/train/schedule.h"
 
 namespace longtail::train {
 namespace {
@@ -71,7 +72,7 @@ void add_train_params(Table& table) {
            "Learning rate after the warm-up: multiplied by lr_decay at each milestone, a half cosine down to "
            "0, or "
            "constant.")
-      .one_of({"multistep", "cosine", "constant"});
+      .check(schedule_choices(), [](const std::string& text) { make_schedule(text); });
   table
       .add("warmup_epochs", &RunConfig::warmup_epochs,
            "Epochs of linear warm-up: epoch t, counted from 0, has lr (t + 1) / warmup_epochs.")
@@ -125,7 +126,7 @@ void check(const RunConfig& config) {
                                    entry.info.name, base::to_utf8(text));
     }
   }
-  if (config.schedule == "multistep") {
+  if (make_schedule(config.schedule)->name() == "multistep") {
     for (const int milestone : config.milestones) {
       if (milestone >= config.epochs) {
         base::fail<base::UsageError>(
@@ -141,6 +142,13 @@ void check(const RunConfig& config) {
       base::fail<base::UsageError>("`keep_epochs` has {}, but the run has only {} epochs", epoch,
                                    config.epochs);
     }
+  }
+  if (config.val_fraction == 0 &&
+      sampling::make_strategy(config.strategy)->feedback() == sampling::Feedback::kHeldOut) {
+    base::fail<base::UsageError>(
+        "strategy `{}` looks at the accuracy on held-out images, but none are held out; set `val_fraction` "
+        "(--val-fraction 0.1)",
+        config.strategy);
   }
   if (config.nesterov && config.momentum == 0) {
     base::fail<base::UsageError>(

@@ -9,6 +9,7 @@
 #include "longtail/nn/engine.h"
 #include "longtail/nn/loss.h"
 #include "longtail/sampling/strategy.h"
+#include "longtail/train/schedule.h"
 #include "longtail/train/config.h"
 
 namespace longtail::train {
@@ -20,6 +21,7 @@ RunConfig resolved(const RunConfig& config) {
   if (config.engine == "auto") result.engine = nn::resolve_engine("auto");
   result.strategy = sampling::canonical_strategy(config.strategy);
   result.loss = nn::canonical_loss(config.loss);
+  result.schedule = make_schedule(config.schedule)->name();
   // What the profile does not use cannot tell two runs apart.
   if (!data::takes_ratio(config.subset)) {
     const data::SubsetConfig unused;

@@ -14,6 +14,7 @@
 #include "longtail/data/augment.h"
 #include "longtail/data/registry.h"
 #include "longtail/nn/engine.h"
+#include "longtail/nn/image_loss.h"
 #include "longtail/nn/init.h"
 #include "longtail/nn/loss.h"
 #include "longtail/nn/sgd.h"
@@ -22,6 +23,7 @@
 #include "longtail/train/checkpoint.h"
 #include "longtail/train/compact.h"
 #include "longtail/train/evaluate.h"
+#include "longtail/train/feedback.h"
 #include "longtail/train/hold_out.h"
 #include "longtail/train/run_folder.h"
 #include "longtail/train/schedule.h"
@@ -283,13 +285,24 @@ void Run::train(int epoch) {
   std::int64_t correct = 0;
   std::int64_t images = 0;
 
-  const auto batches = source.epoch(*strategy_, {.epoch = epoch, .epochs = config_.epochs});
+  const sampling::Situation situation{epoch, config_.epochs, log().class_accuracy};
+  const nn::Loss& loss = loss_->at(situation);
+  const sampling::Feedback feedback = strategy_->feedback();
+  ClassHits hits(data_->classes());
+  std::vector<std::uint8_t> right(
+      feedback == sampling::Feedback::kTrainingDraws ? static_cast<std::size_t>(config_.batch_size) : 0);
+  const auto batches = source.epoch(*strategy_, situation);
   Network& network = state_.network;
   while (const BatchQueue::Slot* slot = batches->next()) {
     const int step = progress_.step;
+    nn::Batch batch = slot->batch();
+    batch.hits = right;
     const nn::StepResult result =
-        engine_->gradient(network.parameters, network.buffers, slot->batch(), *loss_, gradient_);
+        engine_->gradient(network.parameters, network.buffers, batch, loss, gradient_);
     refuse_nonsense(result.loss, "loss", epoch, step);
+    for (std::size_t i = 0; i < right.size(); ++i) {
+      hits.add(nn::main_label(batch, static_cast<int>(i)), right[i] != 0);
+    }
     const double norm = nn::sgd_step(sgd, gradient_, state_.momentum, network.parameters);
     refuse_nonsense(norm, "gradient", epoch, step);
 
@@ -308,6 +321,7 @@ void Run::train(int epoch) {
   log().train_loss.push_back(progress_.train_loss);
   log().train_acc.push_back(progress_.train_acc);
   log().lr_history.push_back(lr);
+  if (feedback == sampling::Feedback::kTrainingDraws) log().class_accuracy.push_back(hits.accuracies());
   log().seconds_training += watch.seconds();
   log().seconds_waiting += batches->seconds_waited();
 }
@@ -328,7 +342,11 @@ void Run::measure(int epoch) {
   log().tail_acc.push_back(result.tail);
   if (validation_.size() > 0) {
     const EvaluationSet set{*data_, data_->train, validation_.indices, groups_};
-    log().val_acc.push_back(evaluate(*engine_, state_.network, set, batch_size, pulse).result().overall);
+    const Meter held_out = evaluate(*engine_, state_.network, set, batch_size, pulse);
+    log().val_acc.push_back(held_out.result().overall);
+    if (strategy_->feedback() == sampling::Feedback::kHeldOut) {
+      log().class_accuracy.push_back(rounded(held_out.full(epoch).per_class));
+    }
   }
   const std::vector<double>& selector = validation_.size() > 0 ? log().val_acc : log().test_acc;
   const bool best = epoch == 0 || selector.back() > selector[static_cast<std::size_t>(log().best_epoch)];

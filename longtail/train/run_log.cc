@@ -246,6 +246,11 @@ void read_ours(const json& object, RunLog& log) {
   log.selected_on = text(need(object, "selected_on"), "selected_on");
   if (object.contains("held_out")) log.held_out = counts(object["held_out"], "held_out");
   if (object.contains("val_acc")) log.val_acc = numbers(object["val_acc"], "val_acc");
+  if (object.contains("class_accuracy")) {
+    for (const json& row : elements(object["class_accuracy"], "class_accuracy")) {
+      log.class_accuracy.push_back(numbers(row, "class_accuracy"));
+    }
+  }
   log.best_epoch = static_cast<int>(integer(need(object, "best_epoch"), "best_epoch"));
   log.best = read_result(need(object, "best"), "best");
   log.last = read_result(need(object, "last"), "last");
@@ -273,6 +278,16 @@ void check_log(const RunLog& log) {
   }
   if (log.best_epoch < 0 || log.best_epoch >= log.epochs()) {
     fail("the key `best_epoch` is {}, but there are {} epochs", log.best_epoch, log.epochs());
+  }
+  if (!log.class_accuracy.empty() && log.class_accuracy.size() != log.test_acc.size()) {
+    fail("the key `class_accuracy` has {} epochs but `test_acc` has {}", log.class_accuracy.size(),
+         log.test_acc.size());
+  }
+  for (const std::vector<double>& row : log.class_accuracy) {
+    check_accuracies(row, "class_accuracy");
+    if (row.size() != log.class_counts.size()) {
+      fail("the key `class_accuracy` has {} classes, but there are {}", row.size(), log.class_counts.size());
+    }
   }
   for (const FullResult* result : {&log.best, &log.last}) {
     check_accuracies(result->per_class, "per_class_acc");
@@ -314,6 +329,7 @@ json to_json(const RunLog& log) {
   for (const EpochList& entry : kLists) object[entry.key] = log.*entry.list;
   if (!log.held_out.empty()) object["held_out"] = log.held_out;
   if (!log.val_acc.empty()) object["val_acc"] = log.val_acc;
+  if (!log.class_accuracy.empty()) object["class_accuracy"] = log.class_accuracy;
   const Fingerprint& print = log.fingerprint;
   object["fingerprint"] = {{"data", print.data},       {"subset", print.subset},     {"init", print.init},
                            {"augment", print.augment}, {"protocol", print.protocol}, {"engine", print.engine},

@@ -63,6 +63,8 @@ struct RunLog {
   // One entry an epoch; accuracies in percent. val_acc only if images are held out.
   std::vector<double> train_loss, train_acc, test_acc, test_loss, head_acc, medium_acc, tail_acc, lr_history;
   std::vector<double> val_acc;
+  // What a strategy with feedback was told after each epoch, [epoch][class] in percent; empty for the others.
+  std::vector<std::vector<double>> class_accuracy;
 
   int best_epoch = 0;  // counted from 0, the first maximum
   FullResult best;

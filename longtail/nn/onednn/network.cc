@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "longtail/nn/image_loss.h"
 #include "longtail/nn/onednn/small_layers.h"
 
 namespace longtail::nn::onednn {
@@ -221,8 +222,9 @@ void Network::head(const Slice& s, const Batch& batch, const Loss& loss, const H
     const auto slopes = std::span(logit_gradients_).subspan(n * classes, classes);
     mean_pixels(kFeatures, kFinalPixels, block_, output + offset, features.data());
     linear(features, linear_transposed_.data(), {linear_bias_.data(), classes}, logits);
-    result.losses[n] = loss.value(logits, batch.labels[n], slopes);
-    result.correct[n] = std::max_element(logits.begin(), logits.end()) - logits.begin() == batch.labels[n];
+    bool hit = false;
+    result.losses[n] = image_loss(loss, batch, s.first + i, logits, slopes, hit);
+    result.correct[n] = hit;
     for (float& slope : slopes) slope *= static_cast<float>(result.scale);
     float feature_slopes[kFeatures];
     linear_backward(slopes, linear_.data(), feature_slopes);
