@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "longtail/nn/amx/engine_impl.h"
-#include "longtail/nn/image_loss.h"
 
 namespace longtail::nn::amx {
 
@@ -174,9 +173,9 @@ void AmxEngine::head_image(int image, const Slice& slice) {
   mean_pixels(x(b, image), low(x(b, image)), features);
   linear_forward(spec_.classes, weight, step_.parameters.data() + network_.linear_bias, features,
                  logits.data());
-  bool hit = false;
-  losses_[i] = image_loss(*step_.loss, *step_.batch, image, logits, d, hit);
-  correct_[i] = hit;
+  const std::int32_t label = step_.batch->labels[i];
+  losses_[i] = step_.loss->value(logits, label, d);
+  correct_[i] = std::max_element(logits.begin(), logits.end()) - logits.begin() == label;
   for (float& value : d) value = static_cast<float>(value * step_.weight);
 
   alignas(64) float back[kMaxChannels];
