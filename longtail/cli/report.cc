@@ -13,8 +13,8 @@ namespace {
 
 struct Flags {
   std::vector<std::string> inputs;
-  std::string out, baseline, against, deviation = "population", at = "best", epochs;
-  bool tables_only = false;
+  std::string out, baseline, against, deviation = "population", at = "best", epochs, goal = "balanced";
+  bool tables_only = false, json = false;
 };
 
 std::filesystem::path default_out(const std::string& input) {
@@ -30,6 +30,7 @@ report::ReportOptions options_of(const Flags& flags) {
   options.summary.deviation =
       flags.deviation == "sample" ? report::Deviation::kSample : report::Deviation::kPopulation;
   options.summary.at = flags.at == "last" ? report::At::kLast : report::At::kBest;
+  options.summary.goal = report::parse_goal(flags.goal);
   options.tables_only = flags.tables_only;
   options.against_paper = flags.against == "paper";
   if (flags.epochs == "all") {
@@ -46,8 +47,14 @@ report::ReportOptions options_of(const Flags& flags) {
 void run(const Flags& flags) {
   const report::ReportOptions options = options_of(flags);
   const report::Report made = report::make_report(options);
-  fmt::print("{}", report::to_terminal(made));
+  if (!flags.json) fmt::print("{}", report::to_terminal(made));
   const std::vector<std::string> remarks = report::write_report(made, options);
+  if (flags.json) {
+    fmt::print("{}", report::to_json(made));
+    for (const std::string& warning : made.results.warnings) fmt::print(stderr, "warning: {}\n", warning);
+    for (const std::string& remark : remarks) fmt::print(stderr, "{}\n", remark);
+    return;
+  }
   for (const std::string& remark : remarks) fmt::print("{}\n", remark);
   fmt::print("\nWritten: {}\n", (options.out / (options.tables_only ? "summary.md" : "index.html")).string());
   std::string beside = options.tables_only ? "tables/" : "summary.md, tables/";
@@ -91,6 +98,17 @@ void add_report(App& app) {
   command->add_option("--epochs", flags->epochs,
                       "Report only runs of so many epochs, or `all`, each number as a row of its own.\n"
                       "Default: the most common number; others are left out with a warning.");
+  command
+      ->add_option(
+          "--goal", flags->goal,
+          "What best means: `balanced` accuracy (mean over classes), `overall`, `tail`, or `worst`, the "
+          "lowest\nof head, medium and tail.")
+      ->check(CLI::IsMember({"balanced", "overall", "tail", "worst"}))
+      ->capture_default_str();
+  command->add_flag(
+      "--json", flags->json,
+      "Print the recommendation and the findings as JSON and nothing else; files are written as "
+      "ever.");
   command->add_flag("--tables-only", flags->tables_only, "No figures and no page.");
   command->footer(
       "Examples:\n"
@@ -100,9 +118,10 @@ void add_report(App& app) {
       "  longtail report results.csv --tables-only --out /tmp/tables  numbers of your own\n"
       "Writes index.html (the page), summary.md, tables/ (Markdown, LaTeX, CSV), figures/ (SVG, PDF, PNG),\n"
       "results.csv and curves.csv. docs/report.md explains all.\n"
-      "Pairs are runs of the same seed. From six seeds on: permutation p-values, bootstrap intervals and "
-      "Holm's\n"
-      "correction; with fewer none is shown. A file that cannot be used is named in a warning and left out.");
+      "The first line says which strategy to use and how sure that is. Differences have simultaneous 95% "
+      "intervals\n"
+      "(Dunnett); from six seeds on a permutation test beside them. A file that cannot be used is named in a "
+      "warning.");
   command->callback([flags] { run(*flags); });
 }
 

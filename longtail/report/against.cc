@@ -176,7 +176,8 @@ Results comparable_with_paper(const Results& results) {
     // Other groups than the paper's are other numbers.
     if (run.log && run.log->groups != "paper") {
       for (Accuracies* all : {&copy.best, copy.last ? &*copy.last : &copy.best})
-        std::fill(all->begin() + 1, all->end(), kMissing);
+        for (Metric metric : {Metric::kHead, Metric::kMedium, Metric::kTail})
+          (*all)[static_cast<std::size_t>(metric)] = kMissing;
     }
     seeds.insert(copy.seed);
     same.runs.push_back(std::move(copy));

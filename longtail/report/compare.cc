@@ -70,6 +70,7 @@ Table results_table(const Logs& logs) {
   };
   add("best epoch", 0, [](const auto& log) { return log.best_epoch + 1.0; });
   add("best: overall", 2, [](const auto& log) { return log.best.accuracy.overall; });
+  add("best: balanced", 2, [](const auto& log) { return log.best.balanced; });
   add("best: head", 2, [](const auto& log) { return log.best.accuracy.head; });
   add("best: medium", 2, [](const auto& log) { return log.best.accuracy.medium; });
   add("best: tail", 2, [](const auto& log) { return log.best.accuracy.tail; });
@@ -77,6 +78,7 @@ Table results_table(const Logs& logs) {
   add("best: calibration error", 2, [](const auto& log) { return log.best.ece; });
   add("last epoch", 0, [](const auto& log) { return static_cast<double>(log.epochs()); });
   add("last: overall", 2, [](const auto& log) { return log.last.accuracy.overall; });
+  add("last: balanced", 2, [](const auto& log) { return log.last.balanced; });
   add("last: head", 2, [](const auto& log) { return log.last.accuracy.head; });
   add("last: medium", 2, [](const auto& log) { return log.last.accuracy.medium; });
   add("last: tail", 2, [](const auto& log) { return log.last.accuracy.tail; });

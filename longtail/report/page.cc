@@ -156,8 +156,8 @@ std::string findings_html(const Report& report) {
     std::string main, more;
     for (std::size_t i = 0; i < summary.findings.size(); ++i) {
       const Finding& f = summary.findings[i];
-      if (f.condition != *condition) continue;
-      (f.metric == Metric::kOverall || f.metric == Metric::kTail ? main : more) += fmt::format(
+      if (f.condition != *condition || !summary.shows(f.metric)) continue;
+      (f.metric != Metric::kHead && f.metric != Metric::kMedium ? main : more) += fmt::format(
           "<li class=\"{}\" data-series=\"{}\" data-metric=\"{}\"><span class=\"mark\" "
           "title=\"{}\"></span><span>{}</span>{}</li>\n",
           f.established ? "yes" : "no", html_escape(f.series), metric_name(f.metric),

@@ -116,6 +116,8 @@ class Writer {
       with_runs.push_back(i);
       best = std::max(best, v_.family.standings[i].mean);
     }
+    if (with_runs.empty())
+      return fmt::format("Nothing can be recommended: no run has a value of {}.", goal_in_a_sentence());
     std::string out = "Nothing can be recommended. " + v_.family.limit;
     if (with_runs.size() > 1 && v_.family.standings[v_.family.leader].comparable) {
       std::vector<std::size_t> leaders;

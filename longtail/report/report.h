@@ -46,6 +46,9 @@ std::string to_terminal(const Report& report);
 // The same as Markdown, with the paired tables too.
 std::string to_summary(const Report& report);
 
+// The recommendation and the findings for programs. (json.cc)
+std::string to_json(const Report& report);
+
 // "Sampling strategies on CIFAR-100-LT", "12 runs · 4 strategies · ...".
 std::string report_title(const Results& results);
 std::string report_facts(const Results& results);

@@ -35,8 +35,9 @@ const std::map<std::string, std::string, std::less<>> kAliases = {
 
 std::string plain_number(double value) { return fmt::format("{:g}", value); }
 
-Accuracies accuracies(const train::EpochResult& result) {
-  return {result.overall, result.head, result.medium, result.tail};
+Accuracies accuracies(const train::FullResult& result) {
+  const train::EpochResult& one = result.accuracy;
+  return {one.overall, one.head, one.medium, one.tail, result.balanced};
 }
 
 Run run_of(const fs::path& path) {
@@ -51,8 +52,8 @@ Run run_of(const fs::path& path) {
   run.strategy = log->strategy;
   run.rho = log->rho;
   run.seed = log->seed;
-  run.best = accuracies(log->best.accuracy);
-  run.last = accuracies(log->last.accuracy);
+  run.best = accuracies(log->best);
+  run.last = accuracies(log->last);
   for (const auto& [key, value] : log->config) {
     const auto alias = kAliases.find(key);
     run.config[alias == kAliases.end() ? key : alias->second] = value;
@@ -332,13 +333,13 @@ void note_missing(const Results& results, std::vector<std::string>& warnings) {
 }  // namespace
 
 std::string_view metric_name(Metric metric) {
-  return std::array<std::string_view, 4>{"overall", "head", "medium",
-                                         "tail"}[static_cast<std::size_t>(metric)];
+  return std::array<std::string_view, 5>{"overall", "head", "medium", "tail",
+                                         "balanced"}[static_cast<std::size_t>(metric)];
 }
 
 std::string_view metric_title(Metric metric) {
-  return std::array<std::string_view, 4>{"Overall", "Head", "Medium",
-                                         "Tail"}[static_cast<std::size_t>(metric)];
+  return std::array<std::string_view, 5>{"Overall", "Head", "Medium", "Tail",
+                                         "Balanced"}[static_cast<std::size_t>(metric)];
 }
 
 double accuracy(const Run& run, Metric metric, At at) {
@@ -389,6 +390,20 @@ std::vector<double> Results::values(std::string_view series_name, std::string_vi
     const Run* run = find(series_name, condition, seed);
     if (run && std::isfinite(accuracy(*run, metric, at))) all.push_back(accuracy(*run, metric, at));
   }
+  return all;
+}
+
+bool Results::balanced_apart() const {
+  return std::any_of(runs.begin(), runs.end(), [](const Run& run) {
+    // Published numbers are rounded to two decimals.
+    return std::abs(accuracy(run, Metric::kBalanced, At::kBest) -
+                    accuracy(run, Metric::kOverall, At::kBest)) > 0.011;
+  });
+}
+
+std::vector<Metric> Results::metrics() const {
+  std::vector<Metric> all(kMetrics.begin(), kMetrics.end());
+  if (balanced_apart()) all.insert(all.begin() + 1, Metric::kBalanced);
   return all;
 }
 

@@ -19,14 +19,15 @@
 
 namespace longtail::report {
 
-enum class Metric { kOverall = 0, kHead = 1, kMedium = 2, kTail = 3 };
+enum class Metric { kOverall = 0, kHead = 1, kMedium = 2, kTail = 3, kBalanced = 4 };
+// The paper's, in the order of its tables.
 inline constexpr std::array<Metric, 4> kMetrics = {Metric::kOverall, Metric::kHead, Metric::kMedium,
                                                    Metric::kTail};
 std::string_view metric_name(Metric metric);   // "overall"
 std::string_view metric_title(Metric metric);  // "Overall"
 
-// Accuracies in percent; NaN for a group without classes.
-using Accuracies = std::array<double, 4>;
+// Accuracies in percent; NaN for a group without classes. Balanced is the mean over classes.
+using Accuracies = std::array<double, 5>;
 
 enum class At { kBest, kLast };  // the epoch with the best accuracy (the paper's protocol), or the last one
 
@@ -64,6 +65,11 @@ class Results {
   const Run* example(std::string_view condition) const;
   // The values over seeds, seeds without a value left out.
   std::vector<double> values(std::string_view series, std::string_view condition, Metric metric, At at) const;
+  // Whether the mean over classes is another number than the overall accuracy: not so if every class has as
+  // many test images. False where it is not known.
+  bool balanced_apart() const;
+  // The metrics that say different things: the paper's, and balanced accuracy second if it is apart.
+  std::vector<Metric> metrics() const;
   bool has_logs() const;
   int epochs() const;  // of the runs reported; 0 without logs
 };

@@ -38,6 +38,7 @@ std::vector<Run> read_csv(std::string_view content, const std::string& source,
     const auto rho = base::parse_real(base::trim(cells[0]));
     const auto seed = base::parse_integer(base::trim(cells[2]));
     Run run{.source = fmt::format("{}:{}", source, number), .strategy = std::string(base::trim(cells[1]))};
+    run.best.fill(std::nan(""));
     bool good = rho && *rho >= 1 && seed && !run.strategy.empty();
     for (std::size_t i = 0; good && i < 4; ++i) {
       const std::string_view cell = base::trim(cells[i + 3]);

@@ -43,130 +43,116 @@ Comparison compare(const Results& results, const std::string& baseline, const st
   return result;
 }
 
-void correct(std::vector<Comparison>& comparisons) {
+// Holm's correction over all tests. Where balanced accuracy is the overall accuracy, its tests are the same
+// ones and are not counted twice.
+void correct(std::vector<Comparison>& comparisons, bool balanced_apart) {
+  const auto counted = [&](const Comparison& c) {
+    return c.p && (balanced_apart || c.metric != Metric::kBalanced);
+  };
   std::vector<double> p_values;
   for (const Comparison& comparison : comparisons) {
-    if (comparison.p) p_values.push_back(*comparison.p);
+    if (counted(comparison)) p_values.push_back(*comparison.p);
   }
   const std::vector<double> corrected = holm(p_values);
   std::size_t next = 0;
   for (Comparison& comparison : comparisons) {
-    if (comparison.p) comparison.holm_p = corrected[next++];
+    if (counted(comparison)) comparison.holm_p = corrected[next++];
   }
 }
 
-std::string p_text(double p) { return p < 0.0005 ? "p < 0.001" : fmt::format("p = {:.3f}", p); }
-
-Finding finding_of(const Comparison& c, const std::string& baseline) {
-  Finding finding{
-      .established = c.established(), .condition = c.condition, .metric = c.metric, .series = c.series};
-  const auto above =
-      std::count_if(c.differences.begin(), c.differences.end(), [](double d) { return d > 0; });
-  const auto below =
-      std::count_if(c.differences.begin(), c.differences.end(), [](double d) { return d < 0; });
-  const bool up = above == below ? c.mean >= 0 : above > below;
-  const std::string where =
-      fmt::format("{} accuracy at {}", metric_title(c.metric), condition_title(c.condition));
-  const std::string who = series_title(c.series), whom = series_title(baseline);
-  const std::string seeds = fmt::format("for {} of {} seed{}, {} points on average", c.agreement, c.pairs(),
-                                        c.pairs() == 1 ? "" : "s", fixed(c.mean, 2, true));
-  std::string tests;
-  if (c.p) {
-    tests = fmt::format(" (95% interval {} to {}; {}, {} after Holm's correction)",
-                        fixed(c.interval->low, 2, true), fixed(c.interval->high, 2, true), p_text(*c.p),
-                        p_text(*c.holm_p).substr(2));
-  }
-  if (finding.established) {
-    finding.sentence =
-        fmt::format("{}: {} is {} {} {}{}.", where, who, up ? "above" : "below", whom, seeds, tests);
-  } else if (c.agreement == 0) {
-    finding.sentence = fmt::format("{}: {} and {} do not differ in any of {} seed{}.", where, who, whom,
-                                   c.pairs(), c.pairs() == 1 ? "" : "s");
-  } else {
-    const std::string reason = c.pairs() < 3 && c.unanimous() ? " (too few seeds)" : "";
-    finding.sentence = fmt::format("{}: {} against {} is not established{}: {} {}{}.", where, who, whom,
-                                   reason, up ? "above" : "below", seeds, tests);
-  }
-  return finding;
-}
-
-std::string all_of(const std::vector<std::string>& series) {
-  std::vector<std::string> titles;
-  for (const std::string& one : series) titles.push_back(series_title(one));
-  const std::string last = titles.back();
-  titles.pop_back();
-  return titles.empty() ? last : base::join(titles, ", ") + " and " + last;
-}
-
-std::string lead_of(const Results& results, const std::string& condition, const SummaryOptions& options) {
-  std::vector<std::string> parts;
-  std::vector<std::string> first;
-  for (Metric metric : {Metric::kOverall, Metric::kTail}) {
-    const std::vector<std::string> best = leaders(results, condition, metric, options);
-    if (best.empty()) continue;
-    const Average top = average(results, best[0], condition, metric, options);
-    const bool spread = top.seeds > 1 && best.size() == 1;
-    const std::string value = fixed(top.mean, 1) + (spread ? " ± " + fixed(top.deviation, 1) : "");
-    const std::string who = best == first ? ""
-                                          : all_of(best) + (best.size() > 1 ? " share "
-                                                            : first.empty() ? " has "
-                                                                            : " ");
-    parts.push_back(fmt::format("{}the highest mean {} accuracy ({})", who, metric_name(metric), value));
-    if (first.empty()) first = best;
-  }
-  return fmt::format("At {}, {}.", condition_title(condition), base::join(parts, " and "));
-}
-
-void add_remarks(const Results& results, Summary& summary) {
-  int most = 0, untested = 0;  // pairs: at most, and at most of those that are too few for a test
-  for (const Comparison& c : summary.comparisons) {
-    most = std::max(most, c.pairs());
-    if (!c.p) untested = std::max(untested, c.pairs());
-  }
-  if (untested > 0) {
-    summary.remarks.push_back(fmt::format(
-        "No p-value is shown below {} seeds: the smallest that a sign-flip test on {} can give is {}, "
-        "whatever the "
-        "data. A difference counts as established there only if every seed agrees, of at least three.",
-        kSeedsForTests, untested == 1 ? "1 pair" : fmt::format("{} pairs", untested),
-        fixed(2 / std::exp2(untested), 2)));
-  }
-  if (most >= kSeedsForTests) {
-    const auto tested = std::count_if(summary.comparisons.begin(), summary.comparisons.end(),
-                                      [](const Comparison& c) { return c.p.has_value(); });
-    summary.remarks.push_back(fmt::format(
-        "p-values: two-sided sign-flip permutation test on the paired differences; corrected by Holm over "
-        "the {} "
-        "comparisons made; established means a corrected p below 0.05. Intervals: 95% percentile bootstrap.",
-        tested));
-  }
-  std::vector<double> gaps;
-  for (const std::string& condition : results.conditions) {
-    for (const std::string& series : results.series) {
-      const auto best = results.values(series, condition, Metric::kOverall, At::kBest);
-      const auto last = results.values(series, condition, Metric::kOverall, At::kLast);
-      if (!best.empty() && best.size() == last.size()) gaps.push_back(mean(best) - mean(last));
+// The family of a metric in a condition, and its intervals in the comparisons.
+void judge(const Results& results, const std::string& condition, Summary& summary) {
+  const At at = summary.options.at;
+  std::vector<Metric> metrics = results.metrics();
+  if (!summary.balanced_apart) metrics.push_back(Metric::kBalanced);
+  for (const Metric metric : metrics) {
+    const SeedTable table = seed_table(results, condition, metric, at);
+    const auto baseline = std::find(table.names.begin(), table.names.end(), summary.baseline);
+    Family family = analyse(table, {.baseline = static_cast<std::size_t>(baseline - table.names.begin())});
+    for (std::size_t i = 0; i < table.strategies(); ++i) {
+      for (Comparison& c : summary.comparisons) {
+        if (c.condition != condition || c.metric != metric || c.series != table.names[i]) continue;
+        const Standing& standing = family.standings[i];
+        c.difference = standing.difference;
+        c.low = standing.low;
+        c.high = standing.high;
+        c.judgement = standing.judgement;
+      }
     }
+    const bool any = std::any_of(family.standings.begin(), family.standings.end(),
+                                 [](const Standing& one) { return one.seeds > 0; });
+    const bool twice = metric == Metric::kBalanced && !summary.balanced_apart;
+    if (any && !twice) summary.families.push_back({condition, metric, table.names, std::move(family)});
   }
-  if (!gaps.empty() && summary.options.at == At::kBest) {
-    const auto [low, high] = std::minmax_element(gaps.begin(), gaps.end());
-    bool on_test = false;
-    for (const Run& run : results.runs) on_test = on_test || (run.log && run.log->selected_on == "test");
-    summary.remarks.push_back(fmt::format(
-        "Results are those of the best epoch, chosen on {}. It is {} points of overall accuracy "
-        "above the last epoch{}{}.",
-        on_test ? "the test images" : "held-out images", fixed(mean(gaps), 2),
-        gaps.size() == 1 ? ""
-                         : fmt::format(" on average ({} to {} by cell)", fixed(*low, 2), fixed(*high, 2)),
-        on_test ? ": that much the choice may flatter" : ""));
+}
+
+double goal_value(const Run& run, Goal goal, At at) {
+  switch (goal) {
+    case Goal::kBalanced:
+      return accuracy(run, Metric::kBalanced, at);
+    case Goal::kOverall:
+      return accuracy(run, Metric::kOverall, at);
+    case Goal::kTail:
+      return accuracy(run, Metric::kTail, at);
+    case Goal::kWorst:
+      break;
   }
+  double worst = std::nan("");
+  for (const Metric metric : {Metric::kHead, Metric::kMedium, Metric::kTail})
+    worst = std::fmin(worst, accuracy(run, metric, at));
+  return worst;
+}
+
+SeedTable table_of(const Results& results, const std::string& condition, const auto& value) {
+  SeedTable table;
+  for (const std::string& series : results.series) {
+    std::vector<double> row;
+    bool any = false;
+    for (const std::int64_t seed : results.seeds) {
+      const Run* run = results.find(series, condition, seed);
+      row.push_back(run ? value(*run) : std::nan(""));
+      any = any || run;
+    }
+    if (!any) continue;
+    table.names.push_back(series);
+    table.values.push_back(std::move(row));
+  }
+  return table;
+}
+
+// Balanced accuracy if every run tells it, otherwise overall accuracy.
+Goal goal_of(const Results& results, Goal wanted) {
+  const bool known = std::all_of(results.runs.begin(), results.runs.end(), [](const Run& run) {
+    return std::isfinite(accuracy(run, Metric::kBalanced, At::kBest));
+  });
+  return wanted == Goal::kBalanced && !known ? Goal::kOverall : wanted;
 }
 
 }  // namespace
 
-bool Comparison::established() const {
-  if (holm_p) return *holm_p < 0.05;
-  return pairs() >= 3 && unanimous();
+SeedTable seed_table(const Results& results, const std::string& condition, Metric metric, At at) {
+  return table_of(results, condition, [&](const Run& run) { return accuracy(run, metric, at); });
+}
+
+std::string series_words(const std::string& series) {
+  std::string words = series_title(series);
+  for (std::size_t i = 0; i < std::min(words.find(" ("), words.size()); ++i)
+    words[i] = static_cast<char>(std::tolower(static_cast<unsigned char>(words[i])));
+  return words;
+}
+
+Question question_of(const Results& results, const std::string& condition, const std::string& baseline,
+                     const SummaryOptions& options) {
+  Question question{.goal = goal_of(results, options.goal)};
+  question.table = table_of(results, condition,
+                            [&](const Run& run) { return goal_value(run, question.goal, options.at); });
+  for (const std::string& name : question.table.names) question.words.push_back(series_words(name));
+  const auto& names = question.table.names;
+  question.baseline =
+      static_cast<std::size_t>(std::find(names.begin(), names.end(), baseline) - names.begin());
+  for (const Metric metric : {Metric::kTail, Metric::kHead, Metric::kMedium})
+    question.groups.emplace_back(metric_name(metric), seed_table(results, condition, metric, options.at));
+  return question;
 }
 
 std::vector<std::string> leaders(const Results& results, const std::string& condition, Metric metric,
@@ -193,23 +179,29 @@ Summary summarise(const Results& results, const SummaryOptions& options) {
   Summary summary;
   summary.options = options;
   summary.baseline = pick_baseline(results, options.baseline);
+  summary.balanced_apart = results.balanced_apart();
   for (const std::string& condition : results.conditions) {
     for (const std::string& series : results.series) {
       if (series == summary.baseline) continue;
-      for (Metric metric : kMetrics) {
+      for (Metric metric :
+           {Metric::kOverall, Metric::kBalanced, Metric::kHead, Metric::kMedium, Metric::kTail}) {
         Comparison c = compare(results, summary.baseline, series, condition, metric, options.at);
         if (c.pairs() > 0) summary.comparisons.push_back(std::move(c));
       }
     }
   }
-  correct(summary.comparisons);
+  correct(summary.comparisons, summary.balanced_apart);
+  for (const std::string& condition : results.conditions) judge(results, condition, summary);
   for (const Comparison& c : summary.comparisons) summary.findings.push_back(finding_of(c, summary.baseline));
-  if (results.series.size() > 1) {
-    for (auto condition = results.conditions.rbegin(); condition != results.conditions.rend(); ++condition) {
-      summary.leads.push_back(lead_of(results, *condition, options));
-    }
+  for (auto condition = results.conditions.rbegin(); condition != results.conditions.rend(); ++condition) {
+    const Question question = question_of(results, *condition, summary.baseline, options);
+    summary.goal = question.goal;
+    summary.answers.push_back({*condition, recommend(question)});
+    const std::string where = results.conditions.size() > 1 ? condition_title(*condition) + ": " : "";
+    if (results.series.size() > 1)
+      summary.leads.push_back(where + summary.answers.back().recommendation.sentence);
   }
-  add_remarks(results, summary);
+  summary.remarks = remarks_of(results, summary);
   return summary;
 }
 

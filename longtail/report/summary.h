@@ -1,11 +1,14 @@
-// The statistics of a report: means over seeds, paired differences against a baseline, and what they
-// establish, said in sentences. Pairs are formed only where both runs of a seed exist.
+// The statistics of a report: means over seeds, differences from a baseline with simultaneous intervals
+// (family.h), what they establish, said in sentences, and the recommendation. The paired differences of the
+// paper's tables are kept beside them; pairs are formed only where both runs of a seed exist.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "longtail/report/family.h"
+#include "longtail/report/recommendation.h"
 #include "longtail/report/results.h"
 #include "longtail/report/stats.h"
 
@@ -15,6 +18,7 @@ struct SummaryOptions {
   std::string baseline;  // a series; empty: uniform, or the first one
   Deviation deviation = Deviation::kPopulation;
   At at = At::kBest;
+  Goal goal = Goal::kBalanced;
 };
 
 struct Average {
@@ -32,16 +36,18 @@ struct Comparison {
   std::vector<double> differences{};  // series minus baseline, one a seed
   double mean = 0;
   int agreement = 0;  // seeds that share the sign most have
-  // Only from kSeedsForTests pairs on.
+  // By least squares over all runs of the condition, with Dunnett's interval. Without missing runs the
+  // difference is the mean.
+  double difference = 0, low = 0, high = 0;
+  Judgement judgement = Judgement::kCannotTell;
+  // A check, only from kSeedsForTests pairs on.
   std::optional<double> p{};
   std::optional<double> holm_p{};
   std::optional<Interval> interval{};
 
   int pairs() const { return static_cast<int>(differences.size()); }
   bool unanimous() const { return agreement == pairs(); }
-  // The direction is supported: by every seed where there are too few for a test (and at least three), by the
-  // corrected p-value otherwise.
-  bool established() const;
+  bool established() const { return judgement == Judgement::kEstablished; }
 };
 
 struct Finding {
@@ -52,13 +58,34 @@ struct Finding {
   std::string series{};
 };
 
+// What is recommended in a condition.
+struct Answer {
+  std::string condition{};
+  Recommendation recommendation{};
+};
+
+// A family of comparisons and what it is about.
+struct FamilyOf {
+  std::string condition{};
+  Metric metric = Metric::kOverall;
+  std::vector<std::string> series{};  // as the family's standings
+  Family family{};
+};
+
 struct Summary {
   SummaryOptions options;
   std::string baseline;
+  bool balanced_apart = false;          // balanced accuracy is another number than overall
+  Goal goal = Goal::kBalanced;          // what was gone by: overall if balanced accuracy is not known
+  std::vector<FamilyOf> families;       // by condition, metric
   std::vector<Comparison> comparisons;  // by condition, series, metric
-  std::vector<std::string> leads;       // who is first where, in a sentence a condition
+  std::vector<Answer> answers;          // the most imbalanced condition first
+  std::vector<std::string> leads;       // their sentences; none if there is one series only
   std::vector<Finding> findings;        // a sentence a comparison, in the same order
   std::vector<std::string> remarks;     // about the statistics themselves
+
+  // Whether people are shown it: balanced accuracy not where it is overall accuracy once more.
+  bool shows(Metric metric) const { return metric != Metric::kBalanced || balanced_apart; }
 };
 
 Average average(const Results& results, const std::string& series, const std::string& condition,
@@ -67,6 +94,18 @@ Average average(const Results& results, const std::string& series, const std::st
 // The series with the highest mean, more than one if they share it.
 std::vector<std::string> leaders(const Results& results, const std::string& condition, Metric metric,
                                  const SummaryOptions& options);
+
+// The table that a family of comparisons is made from: the series that have a run in the condition.
+SeedTable seed_table(const Results& results, const std::string& condition, Metric metric, At at);
+// What `recommend` is asked: the goal's table and the groups' in one condition.
+Question question_of(const Results& results, const std::string& condition, const std::string& baseline,
+                     const SummaryOptions& options);
+// "class-balanced", "progressive (gamma=2)": a series inside a sentence.
+std::string series_words(const std::string& series);
+
+// A sentence a comparison; remarks about the statistics themselves. (findings.cc)
+Finding finding_of(const Comparison& comparison, const std::string& baseline);
+std::vector<std::string> remarks_of(const Results& results, const Summary& summary);
 
 // Throws an Error if the baseline is not a series of the results.
 Summary summarise(const Results& results, const SummaryOptions& options);

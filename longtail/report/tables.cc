@@ -104,23 +104,38 @@ std::string condition_slug(std::string_view condition) {
   return slug(condition.substr(0, comma)) + "_rho" + slug(condition.substr(comma + 2));
 }
 
-Table overall_table(const Results& results, const SummaryOptions& options) {
-  Table table{.id = "overall",
-              .caption = fmt::format("Overall test accuracy (%) by strategy and imbalance ratio. {}, {}.",
-                                     seeds_phrase(results), protocol_phrase(options))};
+namespace {
+
+Table strategy_by_ratio(const Results& results, Metric metric, const SummaryOptions& options) {
+  Table table{.id = std::string(metric_name(metric)),
+              .caption = fmt::format("{} test accuracy (%) by strategy and imbalance ratio. {}, {}.",
+                                     metric_title(metric), seeds_phrase(results), protocol_phrase(options))};
   table.columns.push_back({"Strategy", true});
   for (const std::string& condition : results.conditions)
     table.columns.push_back({condition_title(condition)});
   for (const std::string& series : results.series) {
     std::vector<Cell> row = {text(series_title(series))};
     for (const std::string& condition : results.conditions) {
-      Cell cell = average_cell(average(results, series, condition, Metric::kOverall, options), true);
-      cell.bold = best_series(results, condition, Metric::kOverall, options) == series;
+      Cell cell = average_cell(average(results, series, condition, metric, options), true);
+      cell.bold = best_series(results, condition, metric, options) == series;
       row.push_back(std::move(cell));
     }
     table.rows.push_back(std::move(row));
   }
   add_note(table, deviation_note(options));
+  return table;
+}
+
+}  // namespace
+
+Table overall_table(const Results& results, const SummaryOptions& options) {
+  return strategy_by_ratio(results, Metric::kOverall, options);
+}
+
+std::optional<Table> balanced_table(const Results& results, const SummaryOptions& options) {
+  if (!results.balanced_apart()) return std::nullopt;
+  Table table = strategy_by_ratio(results, Metric::kBalanced, options);
+  add_note(table, "Balanced: the mean over classes, however many test images each has.");
   return table;
 }
 
@@ -130,17 +145,17 @@ Table groups_table(const Results& results, const std::string& condition, const S
               .caption = fmt::format("Per-group test accuracy (%) at {}. {}, {}.", condition_title(condition),
                                      seeds_phrase(results, deviations), protocol_phrase(options))};
   table.columns.push_back({"Strategy", true});
-  for (Metric metric : kMetrics) table.columns.push_back({std::string(metric_title(metric))});
+  for (Metric metric : results.metrics()) table.columns.push_back({std::string(metric_title(metric))});
   for (const std::string& series : results.series) {
     std::vector<Cell> row = {text(series_title(series))};
-    for (Metric metric : kMetrics) {
+    for (Metric metric : results.metrics()) {
       Cell cell = average_cell(average(results, series, condition, metric, options), deviations);
       cell.bold = best_series(results, condition, metric, options) == series;
       row.push_back(std::move(cell));
     }
     table.rows.push_back(std::move(row));
   }
-  for (Metric metric : kMetrics) {
+  for (Metric metric : results.metrics()) {
     if (!any_value(results, condition, metric, options.at)) {
       add_note(table, fmt::format("n/a: no class is in the {} group at {}.", metric_name(metric),
                                   condition_title(condition)));
@@ -224,7 +239,7 @@ std::optional<Table> paired_table(const Results& results, const Summary& summary
   if (tests) {
     for (const char* title : {"95% low", "95% high", "p", "p (Holm)"}) table.columns.push_back({title});
   }
-  for (Metric metric : kMetrics) {
+  for (Metric metric : results.metrics()) {
     for (const std::string& condition : results.conditions) {
       const Comparison* c = find_comparison(summary, series, condition, metric);
       if (!c) continue;
@@ -248,7 +263,6 @@ std::optional<Table> paired_table(const Results& results, const Summary& summary
         row.push_back(difference(c->interval ? c->interval->high : kMissing, 2));
         row.push_back(number(c->p.value_or(kMissing), 3));
         row.push_back(number(c->holm_p.value_or(kMissing), 3));
-        row.back().bold = c->established();
       }
       table.rows.push_back(std::move(row));
     }
@@ -326,12 +340,15 @@ std::vector<Table> all_tables(const Results& results, const Summary& summary) {
     if (table) tables.push_back(std::move(*table));
   };
   add(overall_table(results, summary.options));
+  add(balanced_table(results, summary.options));
   for (auto c = results.conditions.rbegin(); c != results.conditions.rend(); ++c) {
     add(groups_table(results, *c, summary.options, false));
   }
   for (const std::string& series : results.series) {
     if (series != summary.baseline) add(paired_table(results, summary, series));
   }
+  for (auto c = results.conditions.rbegin(); c != results.conditions.rend(); ++c)
+    add(intervals_table(summary, *c));
   add(best_final_table(results, summary.options));
   for (auto c = results.conditions.rbegin(); c != results.conditions.rend(); ++c) {
     add(groups_table(results, *c, summary.options, true));

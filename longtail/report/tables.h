@@ -15,6 +15,10 @@ namespace longtail::report {
 std::optional<Table> dataset_table(const Results& results);
 std::optional<Table> group_counts_table(const Results& results);
 Table overall_table(const Results& results, const SummaryOptions& options);
+// The same of balanced accuracy; none where it is overall accuracy once more.
+std::optional<Table> balanced_table(const Results& results, const SummaryOptions& options);
+// Every difference from the baseline and from the best with its simultaneous interval.
+std::optional<Table> intervals_table(const Summary& summary, const std::string& condition);
 Table groups_table(const Results& results, const std::string& condition, const SummaryOptions& options,
                    bool deviations);
 Table per_seed_table(const Results& results, const SummaryOptions& options);

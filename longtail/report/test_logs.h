@@ -113,6 +113,11 @@ inline train::RunLog make_log(const LogSpec& spec) {
   }
   log.best.per_class = best_classes;
   log.last.per_class = last_classes;
+  for (train::FullResult* result : {&log.best, &log.last}) {
+    result->balanced = 0;
+    for (const double one : result->per_class)
+      result->balanced += one / static_cast<double>(result->per_class.size());
+  }
   log.fingerprint = {"data",
                      "subset-" + std::to_string(spec.seed),
                      "init-" + std::to_string(spec.seed),

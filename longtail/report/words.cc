@@ -14,7 +14,8 @@ namespace {
 bool is_against(const Table& table) { return table.id.starts_with("against"); }
 // The tables a person wants first.
 bool is_main(const Table& table) {
-  return table.id == "overall" || (table.id.starts_with("groups_") && !table.id.starts_with("groups_std"));
+  return table.id == "overall" || table.id == "balanced" ||
+         (table.id.starts_with("groups_") && !table.id.starts_with("groups_std"));
 }
 
 const char* mark(bool established) { return established ? "●" : "○"; }
@@ -45,8 +46,9 @@ std::string claims_text(const std::vector<Claim>& claims) {
 std::vector<const Finding*> findings_of(const Summary& summary, const std::string& condition, bool all) {
   std::vector<const Finding*> found;
   for (const Finding& finding : summary.findings) {
-    const bool main = finding.metric == Metric::kOverall || finding.metric == Metric::kTail;
-    if (finding.condition == condition && (all || main)) found.push_back(&finding);
+    const bool main = finding.metric != Metric::kHead && finding.metric != Metric::kMedium;
+    if (finding.condition == condition && summary.shows(finding.metric) && (all || main))
+      found.push_back(&finding);
   }
   return found;
 }
@@ -138,7 +140,8 @@ std::string to_summary(const Report& report) {
   for (const std::string& remark : summary.remarks) out += remark + "\n\n";
   out += "## Tables\n\n";
   for (const Table& table : report.tables) {
-    if (is_main(table) || table.id.starts_with("paired_") || table.id == "best_final")
+    if (is_main(table) || table.id.starts_with("paired_") || table.id.starts_with("intervals_") ||
+        table.id == "best_final")
       out += to_markdown(table) + "\n";
   }
   if (!report.against.empty()) out += "## Beside the published results\n\n";

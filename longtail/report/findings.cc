@@ -1,0 +1,147 @@
+// The findings in sentences, and remarks about the statistics behind them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "longtail/base/text.h"
+#include "longtail/report/summary.h"
+#include "longtail/report/table.h"
+
+namespace longtail::report {
+namespace {
+
+std::string p_text(double p) { return p < 0.0005 ? "p < 0.001" : fmt::format("p = {:.3f}", p); }
+
+std::string interval_words(const Comparison& c) {
+  return std::isfinite(c.low) ? fmt::format(" ({} to {})", fixed(c.low, 2, true), fixed(c.high, 2, true))
+                              : "";
+}
+
+void remark_on_statistics(const Summary& summary, std::vector<std::string>& remarks) {
+  const bool judged = std::any_of(summary.families.begin(), summary.families.end(),
+                                  [](const FamilyOf& one) { return one.family.method != Method::kNone; });
+  if (!judged) return;
+  const std::size_t families = summary.families.size();
+  remarks.push_back(fmt::format(
+      "Intervals: 95%, together for all comparisons of one metric in one condition with {} (Dunnett; a run "
+      "is "
+      "strategy + seed + residual, one residual for all strategies). Established: the interval does not "
+      "contain 0.",
+      series_title(summary.baseline)));
+  remarks.push_back(fmt::format(
+      "{} such famil{} looked at; the goal's, {} accuracy, is the primary one. If no strategy differed from "
+      "{}, chance alone would still establish something in about {} of them.",
+      families, families == 1 ? "y was" : "ies were",
+      summary.goal == Goal::kWorst ? "the worst group's" : goal_name(summary.goal),
+      series_title(summary.baseline), fixed(0.05 * static_cast<double>(families), 1)));
+}
+
+void remark_on_spread(const Summary& summary, std::vector<std::string>& remarks) {
+  for (const FamilyOf& one : summary.families) {
+    if (one.family.method != Method::kSeparate) continue;
+    remarks.push_back(
+        fmt::format("{} accuracy at {}: the spread over seeds differs grossly between the strategies "
+                    "(Cochran's test, {}). "
+                    "Each difference is judged by its own spread (paired t, Bonferroni's correction).",
+                    metric_title(one.metric), condition_title(one.condition), p_text(one.family.unequal_p)));
+  }
+}
+
+void remark_on_check(const Summary& summary, std::vector<std::string>& remarks) {
+  int tested = 0;
+  std::vector<std::string> disagree;
+  for (const Comparison& c : summary.comparisons) {
+    if (!c.holm_p) continue;
+    ++tested;
+    if (c.established() && *c.p >= 0.05)
+      disagree.push_back(fmt::format("{} of {} at {} ({})", metric_name(c.metric), series_title(c.series),
+                                     condition_title(c.condition), p_text(*c.p)));
+  }
+  if (tested == 0) return;
+  remarks.push_back(
+      fmt::format("p-values are a check: two-sided sign-flip permutation test on the paired differences, "
+                  "corrected by Holm "
+                  "over the {} comparisons made.",
+                  tested));
+  if (!disagree.empty())
+    remarks.push_back(
+        "Established by the interval but not by sign flips alone: " + base::join(disagree, "; ") + ".");
+}
+
+void remark_on_selection(const Results& results, const Summary& summary, std::vector<std::string>& remarks) {
+  std::vector<double> gaps;
+  for (const std::string& condition : results.conditions) {
+    for (const std::string& series : results.series) {
+      const auto best = results.values(series, condition, Metric::kOverall, At::kBest);
+      const auto last = results.values(series, condition, Metric::kOverall, At::kLast);
+      if (!best.empty() && best.size() == last.size()) gaps.push_back(mean(best) - mean(last));
+    }
+  }
+  if (gaps.empty() || summary.options.at != At::kBest) return;
+  const auto [low, high] = std::minmax_element(gaps.begin(), gaps.end());
+  bool on_test = false;
+  for (const Run& run : results.runs) on_test = on_test || (run.log && run.log->selected_on == "test");
+  remarks.push_back(fmt::format(
+      "Results are those of the best epoch, chosen on {}. It is {} points of overall accuracy "
+      "above the last epoch{}{}.",
+      on_test ? "the test images" : "held-out images", fixed(mean(gaps), 2),
+      gaps.size() == 1 ? "" : fmt::format(" on average ({} to {} by cell)", fixed(*low, 2), fixed(*high, 2)),
+      on_test ? ": that much the choice may flatter" : ""));
+}
+
+}  // namespace
+
+Finding finding_of(const Comparison& c, const std::string& baseline) {
+  Finding finding{
+      .established = c.established(), .condition = c.condition, .metric = c.metric, .series = c.series};
+  const auto above =
+      std::count_if(c.differences.begin(), c.differences.end(), [](double d) { return d > 0; });
+  const auto below =
+      std::count_if(c.differences.begin(), c.differences.end(), [](double d) { return d < 0; });
+  const bool up = c.difference > 0;
+  const std::string where =
+      fmt::format("{} accuracy at {}", metric_title(c.metric), condition_title(c.condition));
+  const std::string who = series_title(c.series), whom = series_title(baseline);
+  const std::string seeds = fmt::format("{} for {} of {} seed{}", up ? "above" : "below", up ? above : below,
+                                        c.pairs(), c.pairs() == 1 ? "" : "s");
+  std::string tests;
+  if (c.holm_p) {
+    tests = fmt::format("; sign flips: {}, {} after Holm's correction", p_text(*c.p),
+                        p_text(*c.holm_p).substr(2));
+  }
+  if (c.judgement == Judgement::kNoDifference) {
+    finding.sentence = fmt::format("{}: {} and {} do not differ in any of {} seed{}.", where, who, whom,
+                                   c.pairs(), c.pairs() == 1 ? "" : "s");
+  } else if (finding.established) {
+    finding.sentence =
+        fmt::format("{}: {} is {} {} by {} points{}, {}{}.", where, who, up ? "above" : "below", whom,
+                    fixed(std::abs(c.difference), 2), interval_words(c), seeds, tests);
+  } else {
+    finding.sentence =
+        fmt::format("{}: {} against {} {}: {} points{}, {}{}.", where, who, whom,
+                    c.judgement == Judgement::kCannotTell ? "cannot be judged" : "is not established",
+                    fixed(c.difference, 2, true), interval_words(c), seeds, tests);
+  }
+  return finding;
+}
+
+std::vector<std::string> remarks_of(const Results& results, const Summary& summary) {
+  std::vector<std::string> remarks;
+  if (summary.goal != summary.options.goal)
+    remarks.push_back(
+        "These results do not tell balanced accuracy; the recommendation goes by overall accuracy.");
+  if (!summary.balanced_apart && summary.goal == Goal::kBalanced && results.has_logs())
+    remarks.push_back("Balanced accuracy is overall accuracy here: every class has as many test images.");
+  remark_on_statistics(summary, remarks);
+  for (const FamilyOf& one : summary.families) {
+    if (one.family.method == Method::kNone && one.series.size() > 1 && one.metric == Metric::kOverall)
+      remarks.push_back(fmt::format("At {}: {}", condition_title(one.condition), one.family.limit));
+  }
+  remark_on_spread(summary, remarks);
+  remark_on_check(summary, remarks);
+  remark_on_selection(results, summary, remarks);
+  return remarks;
+}
+
+}  // namespace longtail::report

@@ -1,0 +1,46 @@
+// The table of simultaneous intervals.
+#include <fmt/format.h>
+
+#include "longtail/report/tables.h"
+
+namespace longtail::report {
+
+std::optional<Table> intervals_table(const Summary& summary, const std::string& condition) {
+  Table table{
+      .id = "intervals_" + condition_slug(condition),
+      .caption = fmt::format("Differences from {} and from the best of the others at {} (points), with "
+                             "95% intervals that hold together for all strategies of a metric.",
+                             series_title(summary.baseline), condition_title(condition))};
+  table.columns = {
+      {"Metric", true, true}, {"Strategy", true}, {"Difference"},       {"Low"}, {"High"}, {"Verdict", true},
+      {"Best low"},           {"Best high"},      {"May be best", true}};
+  for (const FamilyOf& one : summary.families) {
+    if (one.condition != condition || one.series.size() < 2) continue;
+    for (std::size_t i = 0; i < one.series.size(); ++i) {
+      const Standing& own = one.family.standings[i];
+      if (own.seeds == 0) continue;
+      const bool baseline = one.series[i] == summary.baseline;
+      std::string verdict = baseline ? "baseline" : judgement_words(own.judgement);
+      std::vector<Cell> row = {text(std::string(metric_title(one.metric))),
+                               text(series_title(one.series[i])),
+                               difference(own.difference, 2),
+                               difference(own.low, 2),
+                               difference(own.high, 2),
+                               text(std::move(verdict)),
+                               difference(own.best_low, 2),
+                               difference(own.best_high, 2),
+                               text(one.family.method == Method::kNone ? "cannot be told"
+                                    : own.may_be_best                  ? "yes"
+                                                                       : "ruled out")};
+      row[5].bold = own.judgement == Judgement::kEstablished;
+      table.rows.push_back(std::move(row));
+    }
+  }
+  if (table.rows.empty()) return std::nullopt;
+  table.notes.push_back(
+      "Low and high: Dunnett's. Best low and high: Hsu's, minus the best of the others. Ruled out: below "
+      "another by Dunnett's or Tukey's critical value.");
+  return table;
+}
+
+}  // namespace longtail::report
