@@ -103,7 +103,7 @@ void add_report(App& app) {
           "--goal", flags->goal,
           "What best means: `balanced` accuracy (mean over classes), `overall`, `tail`, or `worst`, the "
           "lowest\nof head, medium and tail.")
-      ->check(CLI::IsMember({"balanced", "overall", "tail", "worst"}))
+      ->check(IsMember({"balanced", "overall", "tail", "worst"}))
       ->capture_default_str();
   command->add_flag(
       "--json", flags->json,
