@@ -1,0 +1,61 @@
+// The product inside every direct convolution: a few neighbouring pixels times 16 channels, over a list of
+// taps.
+#if defined(LONGTAIL_NN_SIMD_DIRECT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LONGTAIL_NN_SIMD_DIRECT_INL_H_
+#undef LONGTAIL_NN_SIMD_DIRECT_INL_H_
+#else
+#define LONGTAIL_NN_SIMD_DIRECT_INL_H_
+#endif
+
+#include "longtail/nn/simd/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace longtail::nn::simd::HWY_NAMESPACE {
+
+constexpr int kMaxChannels = 256;
+
+// One place of the kernel: where it meets pixel 0 of a row, its weights [depth][16], and the distance of
+// pixels.
+struct Tap {
+  const float* source;
+  const float* weights;
+  int depth;
+  std::ptrdiff_t step;
+};
+
+template <int kCount>
+HWY_INLINE void gather_product(const Tap* taps, int count, int first, Vec (&sum)[kCount][kVectors]) {
+  for (int p = 0; p < kCount; ++p) {
+    for (int v = 0; v < kVectors; ++v) sum[p][v] = zero();
+  }
+  for (int t = 0; t < count; ++t) {
+    const std::ptrdiff_t step = taps[t].step;
+    const float* source = taps[t].source + first * step;
+    const float* weights = taps[t].weights;
+    for (int k = 0; k < taps[t].depth; ++k, weights += kBlock) {
+      Vec w[kVectors];
+      for (int v = 0; v < kVectors; ++v) w[v] = load(weights + v * kLanes);
+      for (int p = 0; p < kCount; ++p) {
+        const Vec x = all(source[p * step + k]);
+        for (int v = 0; v < kVectors; ++v) sum[p][v] = fma(x, w[v], sum[p][v]);
+      }
+    }
+  }
+}
+
+template <int kCount>
+struct Count {
+  static constexpr int value = kCount;
+};
+// body(first, Count) for groups of four pixels of a row, then one by one: the same on every CPU, since sums
+// are taken group by group.
+template <class Body>
+HWY_INLINE void each_group(int pixels, const Body& body) {
+  int x = 0;
+  for (; x + 4 <= pixels; x += 4) body(x, Count<4>());
+  for (; x < pixels; ++x) body(x, Count<1>());
+}
+
+}  // namespace longtail::nn::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

@@ -1,0 +1,44 @@
+// How much of a convolution is in work at a time: a panel of tiles, some rows of tiles of one image or several
+// whole images, whose transforms stay in the second-level cache. A function of the shape alone, never of the
+// machine: sums are taken panel by panel.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "longtail/nn/simd/kernels.h"
+
+namespace longtail::nn::simd {
+
+struct Panel {
+  int side = 0;
+  int channels = 0;
+  int tiles = 0;   // in a row, and rows of tiles in an image
+  int images = 1;  // at most so many at a time; more than one only if they are whole
+  int rows = 0;    // of tiles, of each image
+
+  // About `wanted` tiles.
+  Panel(const SameConv& conv, int wanted)
+      : side(conv.side), channels(conv.channels), tiles((conv.side + 3) / 4), rows(tiles) {
+    if (tiles * tiles > wanted) {
+      rows = std::clamp(wanted / tiles, 1, tiles);
+    } else {
+      images = std::max(1, wanted / (tiles * tiles));
+    }
+  }
+  int tile_rows() const { return images * rows; }
+  int count() const { return tile_rows() * tiles; }
+
+  // Floats between two of the six rows (or columns) of a transform; the odd cache line keeps them apart in
+  // the sets of the first-level cache.
+  std::ptrdiff_t pitch(std::ptrdiff_t pixels) const { return pixels * channels + 16; }
+  std::ptrdiff_t strip_pitch(int margin) const { return pitch(std::ptrdiff_t{tile_rows()} * (4 * tiles + margin)); }
+  std::ptrdiff_t tile_pitch() const { return pitch(count()); }
+};
+
+inline Panel forward_panel(const SameConv& conv) { return Panel(conv, 16); }
+inline Panel backward_panel(const SameConv& conv) {
+  return Panel(conv, std::clamp(1024 / conv.channels, 8, 64));
+}
+
+}  // namespace longtail::nn::simd

@@ -1,0 +1,77 @@
+// The instruction sets that the kernels are compiled for. Include it before anything of Highway.
+#pragma once
+
+// What has no fused multiply-add in hardware takes the scalar path, which asks the C library for one. AVX3_DL and
+// SVE would run the same operations as AVX-512 and NEON.
+#define HWY_DISABLED_TARGETS                                                                            \
+  (HWY_SSE2 | HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_AVX3_ZEN4 | HWY_AVX3_SPR | HWY_SVE | HWY_SVE2 | \
+   HWY_SVE_256 | HWY_SVE2_128)
+
+#include <hwy/detect_targets.h>
+
+// Names that older or newer versions of Highway do not know.
+#ifndef HWY_SSE2
+#define HWY_SSE2 0
+#endif
+#ifndef HWY_AVX3_ZEN4
+#define HWY_AVX3_ZEN4 0
+#endif
+#ifndef HWY_AVX3_SPR
+#define HWY_AVX3_SPR 0
+#endif
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "longtail/nn/simd/kernels.h"
+
+namespace longtail::nn::simd {
+
+enum class Target { kScalar, kNeon, kAvx2, kAvx512 };
+
+// avx512, avx2, neon or scalar.
+const char* target_name(Target target);
+// Those that were compiled in and that this CPU has, the fastest first. `scalar` is always among them.
+std::vector<Target> available_targets();
+// The fastest, or what the environment variable LONGTAIL_CPU names; an Error if it cannot be had.
+Target chosen_target();
+const Kernels& kernels_for(Target target);
+
+// For each file of kernels: its part of a table.
+void set_winograd_forward(Target target, Kernels& kernels);
+void set_winograd_backward(Target target, Kernels& kernels);
+void set_winograd_weights(Target target, Kernels& kernels);
+void set_direct(Target target, Kernels& kernels);
+void set_direct_gradients(Target target, Kernels& kernels);
+
+}  // namespace longtail::nn::simd
+
+#if HWY_TARGETS & HWY_AVX3
+#define LONGTAIL_AVX512(call) \
+  if (target == Target::kAvx512) return N_AVX3::call;
+#else
+#define LONGTAIL_AVX512(call)
+#endif
+#if HWY_TARGETS & HWY_AVX2
+#define LONGTAIL_AVX2(call) \
+  if (target == Target::kAvx2) return N_AVX2::call;
+#else
+#define LONGTAIL_AVX2(call)
+#endif
+#if HWY_TARGETS & HWY_NEON
+#define LONGTAIL_NEON(call) \
+  if (target == Target::kNeon) return N_NEON::call;
+#else
+#define LONGTAIL_NEON(call)
+#endif
+#if HWY_TARGETS & HWY_EMU128
+#define LONGTAIL_SCALAR(call) return N_EMU128::call;
+#elif HWY_TARGETS & HWY_SCALAR
+#define LONGTAIL_SCALAR(call) return N_SCALAR::call;
+#else
+#define LONGTAIL_SCALAR(call)
+#endif
+// Calls a function in the namespace of a target.
+#define LONGTAIL_FOR_TARGET(target, call) \
+  LONGTAIL_AVX512(call) LONGTAIL_AVX2(call) LONGTAIL_NEON(call) LONGTAIL_SCALAR(call)

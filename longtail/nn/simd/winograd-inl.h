@@ -1,0 +1,221 @@
+// The pieces of Winograd's F(4x4, 3x3), by rows and columns: the transforms of six or four values, and the
+// products between them. Points 0, 1, -1, 2, -2 and infinity.
+#if defined(LONGTAIL_NN_SIMD_WINOGRAD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LONGTAIL_NN_SIMD_WINOGRAD_INL_H_
+#undef LONGTAIL_NN_SIMD_WINOGRAD_INL_H_
+#else
+#define LONGTAIL_NN_SIMD_WINOGRAD_INL_H_
+#endif
+
+#include <algorithm>
+
+#include "longtail/nn/simd/kernels.h"
+#include "longtail/nn/simd/panel.h"
+#include "longtail/nn/simd/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace longtail::nn::simd::HWY_NAMESPACE {
+
+using Index = std::ptrdiff_t;
+
+// t = B^T d: six inputs.
+HWY_INLINE void transform_input(const Vec (&d)[6], Vec (&t)[6]) {
+  const Vec two = all(2), four = all(4), five = all(5);
+  t[0] = fnma(five, d[2], fma(four, d[0], d[4]));
+  const Vec a = fnma(four, d[2], d[4]), b = fnma(four, d[1], d[3]);
+  t[1] = add(a, b);
+  t[2] = sub(a, b);
+  const Vec e = sub(d[4], d[2]), f = sub(d[3], d[1]);
+  t[3] = fma(two, f, e);
+  t[4] = fnma(two, f, e);
+  t[5] = fnma(five, d[3], fma(four, d[1], d[5]));
+}
+
+// y = A^T m: four outputs.
+HWY_INLINE void transform_output(const Vec (&m)[6], Vec (&y)[4]) {
+  const Vec s = add(m[1], m[2]), d = sub(m[1], m[2]), s2 = add(m[3], m[4]), d2 = sub(m[3], m[4]);
+  y[0] = add(add(m[0], s), s2);
+  y[1] = fma(all(2), d2, d);
+  y[2] = fma(all(4), s2, s);
+  y[3] = add(fma(all(8), d2, d), m[5]);
+}
+
+// m = A y: the gradient of four outputs.
+HWY_INLINE void transform_gradient(const Vec (&y)[4], Vec (&m)[6]) {
+  const Vec two = all(2), four = all(4);
+  const Vec e = add(y[0], y[2]), o = add(y[1], y[3]);
+  const Vec e2 = fma(four, y[2], y[0]), o2 = fma(four, y[3], y[1]);
+  m[0] = y[0];
+  m[1] = add(e, o);
+  m[2] = sub(e, o);
+  m[3] = fma(two, o2, e2);
+  m[4] = fnma(two, o2, e2);
+  m[5] = y[3];
+}
+
+// d = B t: the gradient of six inputs. The tile before overlaps the first two, the tile after gets the last
+// two as its `carry`.
+HWY_INLINE void transform_back(const Vec (&t)[6], Vec (&carry)[2], Vec (&d)[4]) {
+  const Vec two = all(2), four = all(4), five = all(5);
+  const Vec s = add(t[1], t[2]), r = sub(t[1], t[2]), s2 = add(t[3], t[4]), r2 = sub(t[3], t[4]);
+  d[0] = fma(four, t[0], carry[0]);
+  d[1] = fma(four, sub(t[5], r), fnma(two, r2, carry[1]));
+  d[2] = sub(zero(), fma(five, t[0], fma(four, s, s2)));
+  d[3] = fnma(five, t[5], fma(two, r2, r));
+  carry[0] = add(add(t[0], s), s2);
+  carry[1] = t[5];
+}
+
+// The value of a pixel's channels c.. at index i.
+template <int kForm>
+HWY_INLINE Vec value(const Activation& a, Index i, int c) {
+  const Vec z = load(a.z + i);
+  if constexpr (kForm == Activation::kNorm) return relu(fma(z, load(a.scale + c), load(a.shift + c)));
+  if constexpr (kForm == Activation::kNormSkip) {
+    return relu(add(fma(z, load(a.scale + c), load(a.shift + c)), load(a.other + i)));
+  }
+  if constexpr (kForm == Activation::kNormNorm) {
+    return relu(add(fma(z, load(a.scale + c), load(a.shift + c)),
+                    fma(load(a.other + i), load(a.other_scale + c), load(a.other_shift + c))));
+  }
+  if constexpr (kForm == Activation::kGradient) {
+    return fma(z, load(a.scale + c), fma(load(a.other + i), load(a.other_scale + c), load(a.shift + c)));
+  }
+  return z;
+}
+
+template <int kValue>
+struct Constant {
+  static constexpr int value = kValue;
+};
+// run(Constant of the form of an activation).
+template <class Run>
+HWY_INLINE void with_form(Activation::Form form, const Run& run) {
+  switch (form) {
+    case Activation::kCopy: return run(Constant<Activation::kCopy>());
+    case Activation::kNorm: return run(Constant<Activation::kNorm>());
+    case Activation::kNormSkip: return run(Constant<Activation::kNormSkip>());
+    case Activation::kNormNorm: return run(Constant<Activation::kNormNorm>());
+    case Activation::kGradient: return run(Constant<Activation::kGradient>());
+  }
+}
+
+// The six rows from row `top` of an image, transformed along the columns of the picture, to six strips with a
+// border of one zero pixel (more where the last tile is cut). Rows 1 to 4 are kept, if asked for.
+template <int kForm, bool kEdge, bool kKeep>
+void strip_input(const Panel& p, const Activation a, int top, float* strip, Index pitch) {
+  const Index line = Index{p.side} * p.channels;
+  for (int k = 0; k < 6; ++k) {
+    float* out = strip + k * pitch;
+    std::fill_n(out, p.channels, 0.0f);
+    std::fill_n(out + p.channels + line, Index{4 * p.tiles + 1 - p.side} * p.channels, 0.0f);
+  }
+  const Index first = top * line;
+  float* out = strip + p.channels;
+  for (Index x = 0; x < line; x += p.channels) {
+    for (int c = 0; c < p.channels; c += kLanes) {
+      const Index i = x + c;
+      Vec d[6], t[6];
+      for (int k = 0; k < 6; ++k) {
+        const bool inside = !kEdge || (top + k >= 0 && top + k < p.side);
+        d[k] = inside ? value<kForm>(a, first + k * line + i, c) : zero();
+        if (kKeep && inside && k > 0 && k < 5) store(d[k], a.keep + first + k * line + i);
+      }
+      transform_input(d, t);
+      for (int k = 0; k < 6; ++k) store(t[k], out + k * pitch + i);
+    }
+  }
+}
+
+template <int kForm>
+void strip_of_form(const Panel& p, const Activation& a, int top, float* strip, Index pitch) {
+  constexpr bool kMayKeep = kForm == Activation::kNormSkip || kForm == Activation::kNormNorm || kForm == Activation::kNorm;
+  const bool edge = top < 0 || top + 6 > p.side;
+  if (kMayKeep && a.keep != nullptr) {
+    return edge ? strip_input<kForm, true, kMayKeep>(p, a, top, strip, pitch)
+                : strip_input<kForm, false, kMayKeep>(p, a, top, strip, pitch);
+  }
+  edge ? strip_input<kForm, true, false>(p, a, top, strip, pitch)
+       : strip_input<kForm, false, false>(p, a, top, strip, pitch);
+}
+
+// The strips of a panel: image by image, row of tiles by row of tiles.
+inline void panel_input(const Panel& p, const Activation& from, int first_row, float* strips) {
+  const Index pixels = 4 * p.tiles + 2, pitch = p.strip_pitch(2);
+  const Index image = Index{p.side} * p.side * p.channels;
+  with_form(from.form, [&](auto form) HWY_ATTR {
+    for (int g = 0; g < p.images; ++g) {
+      Activation a = from;
+      a.z += g * image;
+      if (a.other != nullptr) a.other += g * image;
+      if (a.keep != nullptr) a.keep += g * image;
+      for (int r = 0; r < p.rows; ++r) {
+        strip_of_form<decltype(form)::value>(p, a, 4 * (first_row + r) - 1,
+                                             strips + (g * p.rows + r) * pixels * p.channels, pitch);
+      }
+    }
+  });
+}
+
+// One of the six strips, transformed along its rows, to six positions of all tiles.
+inline void tile_input(const Panel& p, const float* strip, float* tiles) {
+  const Index pitch = p.tile_pitch();
+  const int channels = p.channels;
+  for (int r = 0; r < p.tile_rows(); ++r) {
+    for (int t = 0; t < p.tiles; ++t, tiles += channels) {
+      const float* from = strip + (r * Index{4 * p.tiles + 2} + 4 * t) * channels;
+      for (int c = 0; c < channels; c += kLanes) {
+        Vec d[6], v[6];
+        for (int k = 0; k < 6; ++k) d[k] = load(from + k * channels + c);
+        transform_input(d, v);
+        for (int k = 0; k < 6; ++k) store(v[k], tiles + k * pitch + c);
+      }
+    }
+  }
+}
+
+// Tiles of one product that are in registers together.
+constexpr int kTiles = kVectors == 1 ? 12 : kVectors == 2 ? 6 : kVectors == 4 ? 6 : 1;
+
+// out[tile][16] = in[tile][depth] x weights[depth][16].
+template <int kCount>
+HWY_INLINE void product_block(int depth, int stride, const float* in, const float* weights, float* out) {
+  Vec sum[kCount][kVectors];
+  for (int t = 0; t < kCount; ++t) {
+    for (int v = 0; v < kVectors; ++v) sum[t][v] = zero();
+  }
+  for (int k = 0; k < depth; ++k, weights += kBlock) {
+    Vec w[kVectors];
+    for (int v = 0; v < kVectors; ++v) w[v] = load(weights + v * kLanes);
+    for (int t = 0; t < kCount; ++t) {
+      const Vec x = all(in[t * Index{stride} + k]);
+      for (int v = 0; v < kVectors; ++v) sum[t][v] = fma(x, w[v], sum[t][v]);
+    }
+  }
+  for (int t = 0; t < kCount; ++t) {
+    for (int v = 0; v < kVectors; ++v) store(sum[t][v], out + t * Index{stride} + v * kLanes);
+  }
+}
+template <int kCount>
+HWY_INLINE void product_rest(int rest, int depth, int stride, const float* in, const float* weights, float* out) {
+  if constexpr (kCount > 0) {
+    if (rest == kCount) return product_block<kCount>(depth, stride, in, weights, out);
+    product_rest<kCount - 1>(rest, depth, stride, in, weights, out);
+  }
+}
+
+// All tiles at one position: [count][channels] times weights [channels / 16][channels][16].
+inline void product(int count, int channels, const float* in, const float* weights, float* out) {
+  for (int c = 0; c < channels; c += kBlock, weights += Index{channels} * kBlock) {
+    int t = 0;
+    for (; t + kTiles <= count; t += kTiles) {
+      product_block<kTiles>(channels, channels, in + t * Index{channels}, weights, out + t * Index{channels} + c);
+    }
+    product_rest<kTiles - 1>(count - t, channels, channels, in + t * Index{channels}, weights,
+                             out + t * Index{channels} + c);
+  }
+}
+
+}  // namespace longtail::nn::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
