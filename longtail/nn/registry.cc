@@ -10,6 +10,7 @@
 #include "longtail/nn/onednn/engine.h"
 #include "longtail/nn/reference_backend.h"
 #include "longtail/nn/resnet_engine.h"
+#include "longtail/nn/simd/simd_backend.h"
 
 namespace longtail::nn {
 namespace {
@@ -50,6 +51,8 @@ const std::vector<EngineInfo>& engines() {
        amx_available, small_networks, make_tiles<AmxPrecision::kBf16>},
       {"amx-fine", "tiles with twice the bits in the forward pass: gradients of fp32", false, amx_available,
        small_networks, make_tiles<AmxPrecision::kFine>},
+      {"simd", "fp32 on any CPU, the same bits on all of them", true, everywhere, every_network,
+       make_walk<make_simd_backend>},
       {"onednn", "fp32 on any CPU that oneDNN runs on", true, everywhere, small_networks,
        onednn::make_onednn_engine},
       {"reference", "plain loops in double, for checking: very slow", true, everywhere, every_network,
