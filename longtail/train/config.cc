@@ -38,8 +38,8 @@ void add_model_params(Table& table) {
   table
       .add("engine", &RunConfig::engine,
            "What does the arithmetic: amx (bf16 tiles), amx-fine (tiles, gradients as of fp32), "
-           "onednn (fp32) or auto (the fastest that this CPU has).")
-      .one_of({"auto", "amx", "amx-fine", "onednn"});
+           "simd (fp32, any CPU), onednn (fp32) or auto (the fastest that this CPU has).")
+      .one_of({"auto", "amx", "amx-fine", "simd", "onednn"});
 }
 
 void add_train_params(Table& table) {

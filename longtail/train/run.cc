@@ -90,8 +90,8 @@ class Run {
       read_timings(log_path(options_.folder), *state_.log);
     }
     if (finished()) return;
-    if (config.engine == "auto" && config_.engine == "onednn") {
-      note("The amx engine cannot run here, so the engine is onednn (fp32).");
+    if (config.engine == "auto" && config_.engine == "simd") {
+      note("The amx engine cannot do this here, so the engine is simd (fp32).");
     }
     load();
     begin();

@@ -32,7 +32,7 @@ enum class Target { kScalar, kNeon, kAvx2, kAvx512 };
 
 // avx512, avx2, neon or scalar.
 const char* target_name(Target target);
-// Those that were compiled in and that this CPU has, the fastest first. `scalar` is always among them.
+// Those that were compiled in and that this CPU has, the fastest first.
 std::vector<Target> available_targets();
 // The fastest, or what the environment variable LONGTAIL_CPU names; an Error if it cannot be had.
 Target chosen_target();
