@@ -42,7 +42,7 @@ struct Fingerprint {
   std::string init;      // SHA-256 of the initial parameters
   std::string augment;   // SHA-256 of the augmentation of the first positions
   std::string protocol;  // SHA-256 of the resolved configuration
-  std::string engine;    // "amx", "amx-fine" or "onednn"
+  std::string engine;    // "amx", "amx-fine", "simd" or "onednn"
   std::string version;   // of this program
 };
 

@@ -41,7 +41,8 @@ void order_by_taps(const ConvUnit& unit, const float* weights, bool exchanged, f
 }
 
 // [tap][from][to] to [to / 16][tap][from][16].
-void order_by_blocks(std::size_t taps, std::size_t from, std::size_t to, const float* weights, float* blocks) {
+void order_by_blocks(std::size_t taps, std::size_t from, std::size_t to, const float* weights,
+                     float* blocks) {
   for (std::size_t block = 0; block < to; block += 16) {
     for (std::size_t t = 0; t < taps; ++t) {
       for (std::size_t i = 0; i < from; ++i, blocks += 16) {
@@ -119,7 +120,8 @@ Activation SimdBackend::block_input(std::size_t b, int first, int count, Scratch
 }
 
 Output SimdBackend::statistics(const ConvUnit& unit, int image, const Slice<float>& slice, int which) {
-  return {.z = activations_->z(unit, image), .sum = slice.sums.sum[which], .square = slice.sums.product[which]};
+  return {
+      .z = activations_->z(unit, image), .sum = slice.sums.sum[which], .square = slice.sums.product[which]};
 }
 
 void SimdBackend::fill_stem_grid(int image, float* grid) const {

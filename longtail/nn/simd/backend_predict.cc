@@ -33,9 +33,8 @@ void SimdBackend::predict_down(const BlockPlan& block, int images, Scratch& s) {
     kernels_.direct_forward(direct_conv(unit), s.grid.data(), forward_weights(unit),
                             {.z = s.inner.data() + at, .bias = norm(unit).shift});
     if (block.skip == Skip::kProjection) {
-      kernels_.direct_forward(
-          direct_conv(block.projection), s.grid.data(), forward_weights(block.projection),
-          {.z = s.side.data() + at, .bias = norm(block.projection).shift, .relu = false});
+      kernels_.direct_forward(direct_conv(block.projection), s.grid.data(), forward_weights(block.projection),
+                              {.z = s.side.data() + at, .bias = norm(block.projection).shift, .relu = false});
     } else {
       pad_skip(unit, x, s.side.data() + at);
     }

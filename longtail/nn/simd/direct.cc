@@ -1,5 +1,5 @@
-// Convolutions that are computed directly: the first layer, those of stride 2 and the 1x1 projections; and the
-// mean over the pixels.
+// Convolutions that are computed directly: the first layer, those of stride 2 and the 1x1 projections; and
+// the mean over the pixels.
 #include "longtail/nn/simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE

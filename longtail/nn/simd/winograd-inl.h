@@ -92,11 +92,16 @@ struct Constant {
 template <class Run>
 HWY_INLINE void with_form(Activation::Form form, const Run& run) {
   switch (form) {
-    case Activation::kCopy: return run(Constant<Activation::kCopy>());
-    case Activation::kNorm: return run(Constant<Activation::kNorm>());
-    case Activation::kNormSkip: return run(Constant<Activation::kNormSkip>());
-    case Activation::kNormNorm: return run(Constant<Activation::kNormNorm>());
-    case Activation::kGradient: return run(Constant<Activation::kGradient>());
+    case Activation::kCopy:
+      return run(Constant<Activation::kCopy>());
+    case Activation::kNorm:
+      return run(Constant<Activation::kNorm>());
+    case Activation::kNormSkip:
+      return run(Constant<Activation::kNormSkip>());
+    case Activation::kNormNorm:
+      return run(Constant<Activation::kNormNorm>());
+    case Activation::kGradient:
+      return run(Constant<Activation::kGradient>());
   }
 }
 
@@ -129,7 +134,8 @@ void strip_input(const Panel& p, const Activation a, int top, float* strip, Inde
 
 template <int kForm>
 void strip_of_form(const Panel& p, const Activation& a, int top, float* strip, Index pitch) {
-  constexpr bool kMayKeep = kForm == Activation::kNormSkip || kForm == Activation::kNormNorm || kForm == Activation::kNorm;
+  constexpr bool kMayKeep =
+      kForm == Activation::kNormSkip || kForm == Activation::kNormNorm || kForm == Activation::kNorm;
   const bool edge = top < 0 || top + 6 > p.side;
   if (kMayKeep && a.keep != nullptr) {
     return edge ? strip_input<kForm, true, kMayKeep>(p, a, top, strip, pitch)
@@ -197,7 +203,8 @@ HWY_INLINE void product_block(int depth, int stride, const float* in, const floa
   }
 }
 template <int kCount>
-HWY_INLINE void product_rest(int rest, int depth, int stride, const float* in, const float* weights, float* out) {
+HWY_INLINE void product_rest(int rest, int depth, int stride, const float* in, const float* weights,
+                             float* out) {
   if constexpr (kCount > 0) {
     if (rest == kCount) return product_block<kCount>(depth, stride, in, weights, out);
     product_rest<kCount - 1>(rest, depth, stride, in, weights, out);
@@ -209,7 +216,8 @@ inline void product(int count, int channels, const float* in, const float* weigh
   for (int c = 0; c < channels; c += kBlock, weights += Index{channels} * kBlock) {
     int t = 0;
     for (; t + kTiles <= count; t += kTiles) {
-      product_block<kTiles>(channels, channels, in + t * Index{channels}, weights, out + t * Index{channels} + c);
+      product_block<kTiles>(channels, channels, in + t * Index{channels}, weights,
+                            out + t * Index{channels} + c);
     }
     product_rest<kTiles - 1>(count - t, channels, channels, in + t * Index{channels}, weights,
                              out + t * Index{channels} + c);

@@ -26,8 +26,8 @@ void strip_gradient(const Panel& p, const Activation a, int top, float* strip, I
     for (int c = 0; c < p.channels; c += kLanes) {
       Vec y[4], m[6];
       for (int k = 0; k < 4; ++k) {
-        y[k] = !kCut || top + k < p.side ? value<Activation::kGradient>(a, (top + k) * line + x + c, c)
-                                         : zero();
+        y[k] =
+            !kCut || top + k < p.side ? value<Activation::kGradient>(a, (top + k) * line + x + c, c) : zero();
       }
       transform_gradient(y, m);
       for (int k = 0; k < 6; ++k) store(m[k], strip + k * pitch + x + c);

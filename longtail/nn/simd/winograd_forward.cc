@@ -1,4 +1,5 @@
-// Winograd's forward pass: batch norm, ReLU and skip on the way in, sums or bias, skip and ReLU on the way out.
+// Winograd's forward pass: batch norm, ReLU and skip on the way in, sums or bias, skip and ReLU on the way
+// out.
 #include "longtail/nn/simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE
