@@ -6,6 +6,7 @@
 #include "longtail/base/file.h"
 #include "longtail/cli/commands.h"
 #include "longtail/train/checkpoint.h"
+#include "longtail/train/onnx.h"
 #include "longtail/train/safetensors.h"
 
 namespace longtail::cli {
@@ -14,6 +15,7 @@ namespace {
 struct ExportArguments {
   std::string run;
   std::string out;
+  std::string format = "safetensors";
   bool best = false;
   bool last = false;
 };
@@ -36,7 +38,9 @@ void run(const ExportArguments& arguments) {
       {"longtail", log.fingerprint.version}};
   const std::int64_t steps = (std::int64_t{result.epoch} + 1) * state.steps_per_epoch;
   const train::Network& network = arguments.last ? state.network : state.best;
-  base::write_atomically(arguments.out, train::safetensors(state.spec(), network, steps, metadata));
+  base::write_atomically(arguments.out, arguments.format == "onnx"
+                                            ? train::onnx_model(state.spec(), network, metadata)
+                                            : train::safetensors(state.spec(), network, steps, metadata));
   fmt::print("{}: the network after epoch {} of {} ({}, {:.2f} % on the test set).\n", arguments.out,
              result.epoch + 1, arguments.run, arguments.last ? "the last" : "the best",
              result.accuracy.overall);
@@ -45,16 +49,21 @@ void run(const ExportArguments& arguments) {
 }  // namespace
 
 void add_export(App& app) {
-  App* command = app.add_subcommand("export", "Write the weights of a run as a safetensors file");
+  App* command = app.add_subcommand("export", "Write the network of a run as safetensors or ONNX");
   const auto arguments = std::make_shared<ExportArguments>();
   command->add_option("RUN", arguments->run, "Folder of the run")->required();
   command->add_option("--out", arguments->out, "File to write")->required()->type_name("FILE");
+  command->add_option("--format", arguments->format, "safetensors (weights) or onnx (weights and graph)")
+      ->check(IsMember({"safetensors", "onnx"}))
+      ->capture_default_str();
   Option* best =
       command->add_flag("--best", arguments->best, "The network at the best epoch (the default)");
   command->add_flag("--last", arguments->last, "The network after the last epoch")->excludes(best);
   command->footer(
       "Example:\n"
       "  longtail export runs/progressive-42 --out model.safetensors\n"
+      "  longtail export runs/progressive-42 --format onnx --out model.onnx\n"
+      "The ONNX model takes `images` (N, channels, side, side), normalised as in training, and gives `logits`.\n"
       "Weights and batch-norm statistics have PyTorch's names; bench/peers/load_safetensors.py shows how to "
       "load them.");
   command->callback([arguments] { run(*arguments); });
