@@ -31,6 +31,7 @@ struct SampleArguments {
   int epochs = 200;
   int batch = 128;
   std::int64_t draws = 1'000'000;
+  std::int64_t indices = 0;  // print so many of the stream and nothing else
   std::string per = "class";
 };
 
@@ -144,6 +145,16 @@ void print_summary(const SampleArguments& arguments, const std::vector<Line>& cl
       with_commas(arguments.draws), test.statistic, test.freedom, test.p);
 }
 
+// The stream itself, an index a line: what training reads, for other programs to compare with.
+void print_indices(const sampling::IndexStream& stream, std::int64_t count) {
+  std::vector<std::int64_t> block;
+  for (std::int64_t first = 0; first < count; first += static_cast<std::int64_t>(block.size())) {
+    block.resize(static_cast<std::size_t>(std::min<std::int64_t>(count - first, 1 << 16)));
+    stream.fill(first, block);
+    fmt::print("{}\n", fmt::join(block, "\n"));
+  }
+}
+
 void run(const SampleArguments& arguments) {
   const auto strategy = sampling::make_strategy(arguments.strategy);
   sampling::refuse_feedback(*strategy);
@@ -152,6 +163,12 @@ void run(const SampleArguments& arguments) {
       std::accumulate(available.counts.begin(), available.counts.end(), std::int64_t{0});
   check(arguments, images);
   const sampling::Situation situation{arguments.epoch, arguments.epochs};
+  if (arguments.indices > 0) {
+    print_indices(
+        sampling::IndexStream(*strategy, available.counts, situation, static_cast<std::uint64_t>(arguments.seed)),
+        arguments.indices);
+    return;
+  }
   const bool replacement = !strategy->without_replacement(situation);
   const auto probabilities = strategy->probabilities(available.counts, situation);
   const auto drawn = count_draws(arguments, *strategy, available.counts);
@@ -217,6 +234,8 @@ void add_sample(App& app) {
   command->add_option("--seed", arguments->seed, "Seed of the draws")
       ->check(NonNegativeNumber)
       ->capture_default_str();
+  command->add_option("--indices", arguments->indices, "Print so many indices of the stream, one per line, and nothing else")
+      ->check(PositiveNumber);
   command->add_option("--per", arguments->per, "A line for each class or for each group")
       ->check(IsMember({"class", "group"}))
       ->capture_default_str();

@@ -55,8 +55,10 @@ void print_runs(const std::vector<study::Run>& runs, const std::vector<std::stri
     for (const std::string& name : varied) {
       line += fmt::format("  {} {}", name, train::run_params().find(name)->get(runs[i].config));
     }
-    line += fmt::format("  {} images, {} step{} an epoch", base::with_commas(sizes[i].images), sizes[i].steps,
-                        sizes[i].steps == 1 ? "" : "s");
+    if (!sizes.empty()) {
+      line += fmt::format("  {} images, {} step{} an epoch", base::with_commas(sizes[i].images), sizes[i].steps,
+                          sizes[i].steps == 1 ? "" : "s");
+    }
     if (estimate) line += ", " + base::duration(estimate->seconds[i]);
     if (!flags.out.empty())
       line += fmt::format("  {}", study::word(study::inspect(flags.out, runs[i]).status));
@@ -102,10 +104,15 @@ void check(const CheckFlags& flags) {
   const study::StudyFile file = flags.study.read();
   const std::string engine = study::engine_of(file, flags.out);
   const std::vector<study::Run> runs = study::resolve(file, engine);
-  fmt::print("study {}: {} runs on the engine {}\n", file.name, runs.size(), engine);
+  fmt::print("study {}: {} runs {}\n", file.name, runs.size(),
+             file.trainer ? "of the trainer `" + base::join(file.trainer->command, " ") + "`" : "on the engine " + engine);
   if (!file.about.empty()) fmt::print("{}\n", file.about);
   std::vector<std::string> varied;
   print_shared(runs, varied);
+  if (file.trainer) {  // what it reads and how fast it is only the trainer knows
+    print_runs(runs, varied, {}, std::nullopt, flags);
+    return;
+  }
   const std::vector<study::RunSize> sizes = study::run_sizes(runs, flags.study.data);
   std::optional<study::Estimate> estimate;
   if (!flags.no_time) {

@@ -75,6 +75,7 @@ void conclude(const study::Board& board, study::Ending ending) {
 void require_data(const study::Board& board, const std::string& folder) {
   std::set<std::string> seen;
   for (std::size_t i = 0; i < board.seats.size(); ++i) {
+    if (board.plan.runs[i].trainer) continue;  // what it reads is its own affair
     train::RunConfig config = board.plan.runs[i].config;
     if (!board.seats[i].selected || board.seats[i].state.status == study::Status::kDone) continue;
     if (!folder.empty()) config.data = folder;

@@ -50,7 +50,7 @@ void submit(SubmitFlags& flags) {
       "Submitted {} runs as job {}. `longtail study status {}` shows them, `longtail study cancel {}` ends "
       "them.\n",
       names.size(), job.id, flags.out, flags.out);
-  if (study::wanted_engine(file) == "auto") {
+  if (!file.trainer && study::wanted_engine(file) == "auto") {
     fmt::print(
         "The engine of this study is {} (what `auto` means on this machine). If the nodes have a better one, "
         "cancel and\n"
@@ -72,6 +72,7 @@ void add_study_submit(App& app) {
       "Time limit of a task in Slurm's form, 2:00:00; a task near it saves and queues itself again");
   command->add_option("--cpus", flags->options.cpus, "CPUs, and so threads, of a task")
       ->check(Range(1, 1024));
+  command->add_option("--gpus", flags->options.gpus, "GPUs of a task in Slurm's form: 1, a100:2 (for a [trainer])");
   command->add_option("--max-parallel", flags->options.max_parallel, "Tasks at a time")
       ->check(Range(1, 100000));
   command->add_flag("--retry-failed", flags->retry_failed, "Submit runs again that are recorded as failed");

@@ -50,7 +50,16 @@ json run_json(const Run& run) {
     if (entry.info.identity || entry.info.name == "keep_epochs")
       config[entry.info.name] = entry.get(run.config);
   }
-  return {{"name", run.name}, {"hash", run.hash}, {"config", config}};
+  json object = {{"name", run.name}, {"hash", run.hash}, {"config", config}};
+  if (run.trainer) {
+    json params = json::object();
+    for (const auto& [key, value] : run.trainer->params) params[key] = json::parse(value);
+    object["trainer"] = {{"command", run.trainer->command},
+                         {"time_limit", run.trainer->seconds},
+                         {"retries", run.trainer->retries},
+                         {"params", params}};
+  }
+  return object;
 }
 
 // Does not recompute the hash: a machine without the study's engine may still look.
@@ -60,6 +69,12 @@ Run parse_run(const json& object) {
   run.hash = object.at("hash").get<std::string>();
   for (const auto& [key, value] : object.at("config").items()) {
     train::run_params().set(run.config, key, value.get<std::string>());
+  }
+  if (object.contains("trainer")) {
+    const json& trainer = object["trainer"];
+    run.trainer = Trainer{trainer.at("command").get<std::vector<std::string>>(), trainer.at("time_limit").get<double>(),
+                          trainer.at("retries").get<int>(), {}};
+    for (const auto& [key, value] : trainer.at("params").items()) run.trainer->params[key] = value.dump();
   }
   return run;
 }
@@ -122,6 +137,7 @@ bool present(const fs::path& path) {
 fs::path lock_path(const fs::path& run_folder) { return run_folder / "study.lock"; }
 
 std::string engine_of(const StudyFile& study, const fs::path& folder) {
+  if (study.trainer) return kTrainerEngine;
   const std::string wanted = wanted_engine(study);
   if (wanted != "auto") return wanted;
   if (present(folder / "study.json")) return read_plan(folder).engine;
@@ -172,6 +188,7 @@ Plan read_plan(const fs::path& folder) {
 }
 
 void require_engine(const Plan& plan) {
+  if (plan.engine == kTrainerEngine) return;
   try {
     nn::resolve_engine(plan.engine);
   } catch (const base::Error& error) {
@@ -185,7 +202,7 @@ void require_engine(const Plan& plan) {
 
 Run read_run(const fs::path& folder) {
   const Run run = read_json(folder / "run.json", parse_run);
-  const std::string hash = train::config_hash(run.config);
+  const std::string hash = run_hash(run);
   if (hash != run.hash || folder.filename().string() != run.name) {
     fail(
         "{}/run.json is damaged: it is not the configuration that its name promises; remove it and run the "

@@ -1,6 +1,7 @@
 #include "longtail/study/grid.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "longtail/base/error.h"
@@ -35,6 +36,7 @@ std::string value_of(const train::RunConfig& config, const std::string& key) {
 
 void apply(train::RunConfig& config, const Setting& setting, const std::string& value) {
   try {
+    if (setting.of_trainer) return;
     if (!setting.of_strategy) {
       train::run_params().set(config, setting.key, value);
     } else if (strategy_takes(config.strategy, setting.key)) {
@@ -83,11 +85,18 @@ std::size_t combinations(const StudyFile& study) {
 
 // The configuration of one combination: `index` counts through the axes, the last one fastest. Parameters of
 // strategies come last, when the strategy is known.
-train::RunConfig combination(const StudyFile& study, std::size_t index, const std::string& engine) {
+struct Combination {
   train::RunConfig config;
+  std::map<std::string, std::string> params;  // of the trainer
+};
+Combination combination(const StudyFile& study, std::size_t index, const std::string& engine) {
+  Combination result;
+  train::RunConfig& config = result.config;
   std::vector<std::pair<const Setting*, const std::string*>> choice;
   for (auto setting = study.settings.rbegin(); setting != study.settings.rend(); ++setting) {
-    choice.emplace_back(&*setting, &setting->values[index % setting->values.size()]);
+    const std::string& value = setting->values[index % setting->values.size()];
+    choice.emplace_back(&*setting, &value);
+    if (setting->of_trainer) result.params[setting->key] = value;
     index /= setting->values.size();
   }
   for (const bool of_strategy : {false, true}) {
@@ -95,8 +104,8 @@ train::RunConfig combination(const StudyFile& study, std::size_t index, const st
       if (setting->of_strategy == of_strategy) apply(config, *setting, *value);
     }
   }
-  if (config.engine == "auto") config.engine = engine;
-  return config;
+  if (config.engine == "auto" && !study.trainer) config.engine = engine;
+  return result;
 }
 
 // What `make` makes; a combination it refuses is blamed on the line of the parameter that the refusal names.
@@ -138,6 +147,21 @@ std::string toml_values(const std::string& type, const std::vector<std::string>&
   return parts.size() == 1 ? parts[0] : "[" + base::join(parts, ", ") + "]";
 }
 
+std::string trainer_toml(const StudyFile& study) {
+  std::vector<std::string> words;
+  for (const std::string& word : study.trainer->command) words.push_back(quoted(word));
+  std::string text = "\n[trainer]\ncommand = [" + base::join(words, ", ") + "]\n";
+  if (study.trainer->seconds > 0) text += fmt::format("time_limit = \"{}s\"\n", study.trainer->seconds);
+  text += fmt::format("retries = {}\n\n[trainer.params]\n", study.trainer->retries);
+  for (const Setting& setting : study.settings) {
+    if (!setting.of_trainer) continue;
+    // A JSON value of these kinds is a TOML value too.
+    const std::string values = base::join(setting.values, ", ");
+    text += fmt::format("{} = {}\n", quoted(setting.key), setting.axis() ? "[" + values + "]" : values);
+  }
+  return text;
+}
+
 }  // namespace
 
 Run make_run(const train::RunConfig& config, const std::vector<std::string>& also) {
@@ -156,17 +180,39 @@ Run make_run(const train::RunConfig& config, const std::vector<std::string>& als
   return run;
 }
 
+std::string run_hash(const Run& run) { return run.trainer ? trainer_hash(run) : train::config_hash(run.config); }
+
+namespace {
+
+// The run becomes one of the trainer: no engine, and the params that vary in its name.
+void hand_over(const StudyFile& study, const std::map<std::string, std::string>& params, Run& run) {
+  run.trainer = study.trainer;
+  run.trainer->params = params;
+  run.config.engine = train::RunConfig{}.engine;
+  run.hash = trainer_hash(run);
+  std::string also;
+  for (const Setting& setting : study.settings) {
+    if (setting.of_trainer && setting.axis()) also += "-" + setting.key + safe(params.at(setting.key));
+  }
+  const auto seed = run.name.rfind("-seed");
+  run.name = fmt::format("{}{}-seed{}-{}", run.name.substr(0, seed), also, run.config.seed, run.hash.substr(0, kHashDigits));
+}
+
+}  // namespace
+
 std::vector<Run> resolve(const StudyFile& study, const std::string& engine) {
   refuse_idle_parameters(study);
   std::vector<std::string> axes;
   for (const Setting& setting : study.settings) {
-    if (setting.axis() && !setting.of_strategy) axes.push_back(setting.key);
+    if (setting.axis() && !setting.of_strategy && !setting.of_trainer) axes.push_back(setting.key);
   }
   std::vector<Run> runs;
   std::set<std::string> seen;
   const std::size_t count = combinations(study);
   for (std::size_t index = 0; index < count; ++index) {
-    Run run = named_line(study, [&] { return make_run(combination(study, index, engine), axes); });
+    const Combination chosen = combination(study, index, engine);
+    Run run = named_line(study, [&] { return make_run(chosen.config, axes); });
+    if (study.trainer) hand_over(study, chosen.params, run);
     // A strategy that does not take an axis meets itself again at every value of it.
     if (seen.insert(run.hash).second) runs.push_back(std::move(run));
   }
@@ -197,9 +243,10 @@ std::string resolved_toml(const StudyFile& study, const std::string& engine) {
     if (entry.info.name == "engine" && value == "auto") value = engine;
     text += fmt::format("{} = {}\n", entry.info.name, toml_value(entry.info.type, value));
   }
+  if (study.trainer) text += trainer_toml(study);
   text += "\n[grid]\n";
   for (const Setting& setting : study.settings) {
-    if (!setting.axis() && !setting.of_strategy) continue;
+    if ((!setting.axis() && !setting.of_strategy) || setting.of_trainer) continue;
     const auto* entry = table.find(setting.key);
     text +=
         fmt::format("{} = {}\n", setting.key, toml_values(entry ? entry->info.type : "real", setting.values));

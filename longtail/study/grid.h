@@ -2,10 +2,12 @@
 // what it is and changes when anything that matters changes.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "longtail/study/study_file.h"
+#include "longtail/study/trainer.h"
 #include "longtail/train/config.h"
 
 namespace longtail::study {
@@ -13,7 +15,8 @@ namespace longtail::study {
 struct Run {
   std::string name;  // "progressive-rho100-seed42-1a2b3c4d5e": its folder under runs/
   std::string hash;  // SHA-256 of the identity of the configuration; the name ends with its first ten digits
-  train::RunConfig config;  // resolved
+  train::RunConfig config;  // resolved; the engine stays `auto` if a trainer does the run
+  std::optional<Trainer> trainer{};
 };
 
 // In the order of the file: the axis written first varies slowest. `engine` is what the file's `auto` means
@@ -22,6 +25,9 @@ std::vector<Run> resolve(const StudyFile& study, const std::string& engine);
 
 // The run of one configuration, named by strategy, rho, seed and the keys in `also`.
 Run make_run(const train::RunConfig& config, const std::vector<std::string>& also = {});
+
+// The SHA-256 that the name of a run promises, computed again.
+std::string run_hash(const Run& run);
 
 // The study as a file that says everything: every parameter written out, `engine` in place of auto.
 std::string resolved_toml(const StudyFile& study, const std::string& engine);

@@ -55,6 +55,14 @@ void refuse_odd_path(const fs::path& path) {
   }
 }
 
+std::string checked_gpus(const std::string& text) {
+  for (const char c : text) {
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != ':' && c != '_' && c != '-' && c != '.')
+      fail<base::UsageError>("--gpus `{}`: write it as a number or as type:number, as in a100:2", text);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string batch_script(const std::string& study, const std::vector<std::string>& names,
@@ -67,6 +75,7 @@ std::string batch_script(const std::string& study, const std::vector<std::string
   if (!options.partition.empty()) header("--partition=" + header_safe(options.partition));
   if (!options.time.empty()) header("--time=" + options.time);
   if (options.cpus > 0) header(fmt::format("--cpus-per-task={}", options.cpus));
+  if (!options.gpus.empty()) header("--gpus=" + checked_gpus(options.gpus));
   header("--requeue");
   header("--open-mode=append");
   header(fmt::format("--output=\"{}/slurm/%A_%a.out\"", options.folder.string()));

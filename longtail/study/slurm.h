@@ -18,6 +18,7 @@ struct SubmitOptions {
   std::string partition;
   std::string time;      // Slurm's form: "2:00:00"
   int cpus = 0;          // 0: what the partition gives
+  std::string gpus;      // Slurm's form: "1", "a100:2"; empty: none
   int max_parallel = 0;  // 0: no limit
   bool retry_failed = false;
 };

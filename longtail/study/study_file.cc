@@ -3,6 +3,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
@@ -11,6 +12,7 @@
 #include "longtail/base/text.h"
 #include "longtail/nn/loss.h"
 #include "longtail/sampling/strategy.h"
+#include "longtail/study/selection.h"
 #include "longtail/train/config.h"
 
 namespace longtail::study {
@@ -21,6 +23,8 @@ using base::fail;
 using base::UsageError;
 
 constexpr std::string_view kGrid = "grid";
+constexpr std::string_view kTrainer = "trainer";
+constexpr std::string_view kParams = "params";
 
 std::vector<std::string> section_names() {
   std::vector<std::string> names;
@@ -30,6 +34,7 @@ std::vector<std::string> section_names() {
     }
   }
   names.emplace_back(kGrid);
+  names.emplace_back(kTrainer);
   return names;
 }
 
@@ -147,6 +152,61 @@ Setting make_setting(const std::string& section, const std::string& key, const t
   return setting;
 }
 
+// A value of [trainer.params] as JSON, so that its type is kept.
+std::string param_value(const toml::node& node, const std::string& key, const std::string& where) {
+  if (const auto* text = node.as_string()) return nlohmann::json(text->get()).dump();
+  if (const auto* real = node.as_floating_point()) return nlohmann::json(real->get()).dump();
+  if (const auto text = scalar_text(node)) return *text;
+  fail<UsageError>("{}: `{}` must be a plain value, or a list of plain values as an axis", where, key);
+}
+
+Setting param_setting(const std::string& key, const toml::node& node, const std::string& where) {
+  if (train::run_params().find(key))
+    fail<UsageError>("{}: `{}` is a parameter of a run; give a parameter of the trainer another name", where, key);
+  Setting setting{key, {}, where, false, true};
+  const toml::array* list = node.as_array();
+  if (!list) {
+    setting.values.push_back(param_value(node, key, where));
+  } else {
+    for (const toml::node& item : *list) {
+      const std::string value = param_value(item, key, where);
+      if (std::find(setting.values.begin(), setting.values.end(), value) != setting.values.end())
+        fail<UsageError>("{}: `{}` has `{}` twice", where, key, value);
+      setting.values.push_back(value);
+    }
+  }
+  if (setting.values.empty())
+    fail<UsageError>("{}: `{}` is an empty list, so the grid has no run; give it at least one value", where, key);
+  return setting;
+}
+
+void set_trainer(Trainer& trainer, const std::string& key, const toml::node& node, const std::string& where) {
+  const std::vector<std::string> known = {"command", "time_limit", "retries", "params"};
+  if (key == "command") {
+    const toml::array* list = node.as_array();
+    if (list) {
+      trainer.command.clear();
+      for (const toml::node& word : *list) {
+        if (!word.is_string()) list = nullptr;
+        if (!list) break;
+        trainer.command.push_back(word.as_string()->get());
+      }
+    }
+    if (!list || list->empty())
+      fail<UsageError>("{}: `command` is a list of words, as in [\"python3\", \"train.py\", \"{{config}}\", \"{{run}}\"]", where);
+  } else if (key == "time_limit") {
+    if (!node.is_string()) fail<UsageError>("{}: `time_limit` is text, as in \"2h\" or \"90m\"", where);
+    trainer.seconds = parse_duration(node.as_string()->get());
+  } else if (key == "retries") {
+    const auto* whole = node.as_integer();
+    if (!whole || whole->get() < 0 || whole->get() > 100)
+      fail<UsageError>("{}: `retries` is a whole number from 0 to 100", where);
+    trainer.retries = static_cast<int>(whole->get());
+  } else {
+    fail<UsageError>("{}: unknown key `{}` in [trainer]{}", where, key, did_you_mean(key, known));
+  }
+}
+
 std::string place(const std::string& source, const toml::source_region& region) {
   return fmt::format("{}:{}", source, region.begin.line);
 }
@@ -174,14 +234,40 @@ void read_heading(StudyFile& study, const std::string& key, const toml::node& no
   (key == "name" ? study.name : study.about) = text->get();
 }
 
+void add_setting(StudyFile& study, Setting setting) {
+  if (const Setting* other = study.find(setting.key)) {
+    fail<UsageError>("{}: `{}` was given before, at {}", setting.where, setting.key, other->where);
+  }
+  study.settings.push_back(std::move(setting));
+}
+
+void read_params(StudyFile& study, const toml::node& node, const std::string& source, const std::string& where) {
+  if (!node.is_table()) fail<UsageError>("{}: `params` is a table of parameters of the trainer", where);
+  for (const auto& [key, value] : in_file_order(*node.as_table()))
+    add_setting(study, param_setting(std::string(key->str()), *value, place(source, key->source())));
+}
+
+void read_trainer(StudyFile& study, const toml::table& table, const std::string& source, const std::string& where) {
+  if (!study.trainer) study.trainer.emplace();
+  for (const auto& [key, node] : in_file_order(table)) {
+    const std::string at = place(source, key->source());
+    if (key->str() == kParams) {
+      read_params(study, *node, source, at);
+    } else {
+      set_trainer(*study.trainer, std::string(key->str()), *node, at);
+    }
+  }
+  if (study.trainer->command.empty()) fail<UsageError>("{}: [trainer] has no `command`", where);
+}
+
 void read_section(StudyFile& study, const std::string& section, const toml::table& table,
                   const std::string& source) {
   for (const auto& [key, node] : in_file_order(table)) {
-    Setting setting = make_setting(section, std::string(key->str()), *node, place(source, key->source()));
-    if (const Setting* other = study.find(setting.key)) {
-      fail<UsageError>("{}: `{}` was given before, at {}", setting.where, setting.key, other->where);
+    if (section == kGrid && key->str() == kParams) {
+      read_params(study, *node, source, place(source, key->source()));
+    } else {
+      add_setting(study, make_setting(section, std::string(key->str()), *node, place(source, key->source())));
     }
-    study.settings.push_back(std::move(setting));
   }
 }
 
@@ -208,11 +294,20 @@ StudyFile parse_study(std::string_view text, const std::string& source) {
     const std::string where = place(source, key->source());
     if (!node->is_table()) {
       read_heading(study, name, *node, where);
+    } else if (name == kTrainer) {
+      read_trainer(study, *node->as_table(), source, where);
     } else if (std::find(sections.begin(), sections.end(), name) == sections.end()) {
       fail<UsageError>("{}: unknown section [{}]{}; the sections are {}", where, name,
                        did_you_mean(name, sections), base::join(sections, ", "));
     } else {
       read_section(study, name, *node->as_table(), source);
+    }
+  }
+  if (!study.trainer) {
+    for (const Setting& setting : study.settings) {
+      if (setting.of_trainer)
+        fail<UsageError>("{}: `{}` is a parameter of a trainer, but there is no [trainer] with a `command`", setting.where,
+                         setting.key);
     }
   }
   return study;
@@ -245,9 +340,16 @@ void override_setting(StudyFile& study, const std::string& assignment) {
       fail<UsageError>("{}: the list does not parse; write it as [1, 2] or [\"a\", \"b\"]", where);
     document.insert("value", value);
   }
-  Setting setting = make_setting(section, key, *document.get("value"), where);
+  if (section == kTrainer && !key.starts_with("params.")) {
+    if (!study.trainer) study.trainer.emplace();
+    set_trainer(*study.trainer, key, *document.get("value"), where);
+    return;
+  }
+  Setting setting = key.starts_with("params.") && (section == kTrainer || section == kGrid)
+                        ? param_setting(key.substr(key.find('.') + 1), *document.get("value"), where)
+                        : make_setting(section, key, *document.get("value"), where);
   const auto old = std::find_if(study.settings.begin(), study.settings.end(),
-                                [&](const Setting& other) { return other.key == key; });
+                                [&](const Setting& other) { return other.key == setting.key; });
   if (old == study.settings.end()) {
     study.settings.push_back(std::move(setting));
   } else {

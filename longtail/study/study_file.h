@@ -14,9 +14,12 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "longtail/study/trainer.h"
 
 namespace longtail::study {
 
@@ -25,6 +28,7 @@ struct Setting {
   std::vector<std::string> values;  // one, or more for an axis; as text, checked
   std::string where;                // "paper.toml:12" or "--set train.epochs=20", for errors
   bool of_strategy = false;
+  bool of_trainer = false;  // of [trainer.params]; values are JSON then
 
   bool axis() const { return values.size() > 1; }
 };
@@ -33,6 +37,7 @@ struct StudyFile {
   std::string name;
   std::string about;              // a sentence for people, may be empty
   std::vector<Setting> settings;  // in the order they are written, each key once
+  std::optional<Trainer> trainer{};  // its params are among the settings
 
   const Setting* find(std::string_view key) const;
 };

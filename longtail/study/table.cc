@@ -107,11 +107,18 @@ std::vector<std::string> row_labels(std::span<const Run> runs) {
     for (const Run& run : runs) values.insert(entry.get(run.config));
     if (values.size() > 1) varied.push_back(&entry);
   }
+  std::map<std::string, std::set<std::string>> params;  // of the trainer
+  for (const Run& run : runs) {
+    for (const auto& [key, value] : run.trainer.value_or(Trainer{}).params) params[key].insert(value);
+  }
   std::vector<std::string> labels;
   for (const Run& run : runs) {
     std::string label = run.config.strategy;
     for (const auto* entry : varied)
       label += fmt::format(", {} {}", entry->info.name, entry->get(run.config));
+    for (const auto& [key, value] : run.trainer.value_or(Trainer{}).params) {
+      if (params[key].size() > 1) label += fmt::format(", {} {}", key, value);
+    }
     labels.push_back(label);
   }
   return labels;

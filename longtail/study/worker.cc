@@ -131,6 +131,28 @@ void start_afresh(const fs::path& folder) {
   for (const char* name : {"progress.json", "timings.json"}) fs::remove(folder / name, error);
 }
 
+void mark_log(const Run& run, const train::RunLog& log, Reporter& reporter) {
+  train::Progress progress;
+  progress.epoch = log.epochs() - 1;
+  progress.epochs = run.config.epochs;
+  progress.epoch_done = true;
+  progress.best = log.best_epoch == log.epochs() - 1;
+  progress.result = log.last.accuracy;
+  reporter(progress);
+}
+
+void call_trainer(const Run& run, const WorkOptions& options, const Teller& teller, const RunState& before) {
+  Reporter reporter(teller, options.run_folder, before);
+  TrainerCall call;
+  call.folder = fs::absolute(options.run_folder);
+  call.data = options.data;
+  call.threads = options.threads;
+  call.should_stop = [] { return stop_asked.load(); };
+  call.on_log = [&](const train::RunLog& log) { mark_log(run, log, reporter); };
+  call.on_note = [&](const std::string& sentence) { teller.tell("note", sentence); };
+  run_trainer(run, call);
+}
+
 void train_run(const WorkOptions& options, const Teller& teller) {
   const fs::path& folder = options.run_folder;
   Run run = read_run(folder);
@@ -143,6 +165,11 @@ void train_run(const WorkOptions& options, const Teller& teller) {
   } else {
     before = inspect_idle(folder, run);
     if (before.status == Status::kDone) return;
+  }
+  if (run.trainer) {
+    call_trainer(run, options, teller, before);
+    record_done(folder);
+    return;
   }
   for (int attempt = 0;; ++attempt) {
     Reporter reporter(teller, folder, before);
