@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "longtail/base/error.h"
+
 namespace longtail::train {
 namespace {
 
@@ -63,6 +65,26 @@ void Meter::add(std::span<const float> logits, std::int32_t label) {
   }
 }
 
+void Meter::add_confusion(std::span<const std::vector<int>> confusion, double mean_loss) {
+  if (confusion.size() != confusion_.size())
+    base::fail("the confusion matrix has {} rows for {} classes", confusion.size(), confusion_.size());
+  std::int64_t images = 0;
+  for (std::size_t k = 0; k < confusion.size(); ++k) {
+    if (confusion[k].size() != confusion_.size())
+      base::fail("row {} of the confusion matrix has {} entries for {} classes", k, confusion[k].size(),
+                 confusion_.size());
+    for (std::size_t j = 0; j < confusion[k].size(); ++j) {
+      if (confusion[k][j] < 0)
+        base::fail("the confusion matrix has {} at row {}, column {}", confusion[k][j], k, j);
+      confusion_[k][j] += confusion[k][j];
+      images += confusion[k][j];
+    }
+    correct_ += confusion[k][k];
+  }
+  images_ += images;
+  loss_ += mean_loss * static_cast<double>(images);
+}
+
 std::int64_t Meter::images_of(std::size_t label) const {
   return std::accumulate(confusion_[label].begin(), confusion_[label].end(), std::int64_t{0});
 }
@@ -118,6 +140,29 @@ FullResult Meter::full(int epoch) const {
   result.tail_ece = calibration_error(bins_[2]);
   result.ece = calibration_error(bins_[3]);
   result.confusion = confusion_;
+  return result;
+}
+
+FullResult result_of_counts(std::span<const int> correct, std::span<const int> images,
+                            const std::vector<data::Group>& groups, double mean_loss, int epoch) {
+  const std::size_t classes = groups.size();
+  if (correct.size() != classes || images.size() != classes) {
+    base::fail("there are {} right answers and {} numbers of images for {} classes", correct.size(), images.size(),
+               classes);
+  }
+  // The wrong answers go to some other class: which one only F1 and the matrix would tell, and they are left out.
+  std::vector<std::vector<int>> confusion(classes, std::vector<int>(classes));
+  for (std::size_t k = 0; k < classes; ++k) {
+    if (correct[k] < 0 || correct[k] > images[k])
+      base::fail("class {} has {} right answers of {} images", k, correct[k], images[k]);
+    confusion[k][(k + 1) % classes] = images[k] - correct[k];
+    confusion[k][k] = correct[k];
+  }
+  Meter meter(static_cast<int>(classes), groups);
+  meter.add_confusion(confusion, mean_loss);
+  FullResult result = meter.full(epoch);
+  result.macro_f1 = kNothing;
+  result.confusion.clear();
   return result;
 }
 

@@ -25,6 +25,10 @@ class Meter {
   // One image. The prediction is the first of the largest logits.
   void add(std::span<const float> logits, std::int32_t label);
 
+  // A whole set at once from counts, [true][predicted], and its mean loss: for those who measured elsewhere. Says nothing of
+  // confidences, so calibration is unknown. An Error if the matrix is not square or has a negative count.
+  void add_confusion(std::span<const std::vector<int>> confusion, double mean_loss);
+
   std::int64_t images() const { return images_; }
   // Accuracies in percent and the mean cross-entropy. A group's accuracy is the mean of its classes'; classes
   // without images do not count, and a group without such classes is NaN.
@@ -53,5 +57,9 @@ class Meter {
   std::int64_t correct_ = 0;
   double loss_ = 0;
 };
+
+// The result where only right answers and images of each class are known: no F1, no confusion, no calibration.
+FullResult result_of_counts(std::span<const int> correct, std::span<const int> images,
+                            const std::vector<data::Group>& groups, double mean_loss, int epoch);
 
 }  // namespace longtail::train

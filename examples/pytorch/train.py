@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""Trains a network under a sampling strategy in PyTorch and writes a run log: the trainer of studies/pytorch.toml.
+
+  longtail study run studies/pytorch.toml --out out/pytorch --data DATA       every run of a study
+  python3 train.py config.json RUN                                            one run
+  torchrun --nproc-per-node 2 train.py config.json RUN                        one run on two devices
+
+config.json is what a study writes (docs/studies.md). Resumes from RUN/state.pt; CUDA if there is any.
+"""
+
+import json
+import math
+import os
+import pathlib
+import sys
+
+import numpy
+import torch
+import torch.distributed
+from torch import nn
+from torch.nn import functional
+
+import longtail
+
+
+class Block(nn.Module):
+    def __init__(self, inside, outside, stride):
+        super().__init__()
+        self.conv1 = nn.Conv2d(inside, outside, 3, stride, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(outside)
+        self.conv2 = nn.Conv2d(outside, outside, 3, 1, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(outside)
+        self.shortcut = nn.Sequential()
+        if stride != 1 or inside != outside:
+            self.shortcut = nn.Sequential(nn.Conv2d(inside, outside, 1, stride, bias=False), nn.BatchNorm2d(outside))
+
+    def forward(self, x):
+        y = self.bn2(self.conv2(functional.relu(self.bn1(self.conv1(x)))))
+        return functional.relu(y + self.shortcut(x))
+
+
+class ResNet(nn.Module):
+    """The network of the paper; the same initial weights as `longtail train` for the seed."""
+
+    def __init__(self, depth, classes, channels=3):
+        super().__init__()
+        self.conv1 = nn.Conv2d(channels, 16, 3, 1, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(16)
+        width, blocks = 16, (depth - 2) // 6
+        for stage in range(3):
+            layers = []
+            for block in range(blocks):
+                layers.append(Block(width, 16 << stage, 2 if stage > 0 and block == 0 else 1))
+                width = 16 << stage
+            setattr(self, f"layer{stage + 1}", nn.Sequential(*layers))
+        self.linear = nn.Linear(64, classes)
+        for module in self.modules():
+            if isinstance(module, nn.Conv2d):
+                nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+        nn.init.normal_(self.linear.weight, 0, 0.01)
+        nn.init.zeros_(self.linear.bias)
+
+    def forward(self, x):
+        x = functional.relu(self.bn1(self.conv1(x)))
+        x = self.layer3(self.layer2(self.layer1(x)))
+        return self.linear(x.mean((2, 3)))
+
+
+def make_network(name, classes, channels):
+    if name.startswith("resnet") and name[6:] in ("20", "32", "44", "56", "110"):
+        return ResNet(int(name[6:]), classes, channels)
+    import torchvision  # any network of it: params.network = "mobilenet_v2"
+    return torchvision.models.get_model(name, num_classes=classes)
+
+
+class Images(torch.utils.data.TensorDataset):
+    """Pictures as bytes, labels, and the mean and deviation of the channels."""
+
+    def __init__(self, pixels, labels, mean, deviation):
+        super().__init__(pixels, labels.long())
+        self.pixels, self.labels, self.mean, self.deviation = pixels, labels.long(), mean, deviation
+
+    def normalised(self, pixels):
+        return (pixels.float() / 255 - self.mean) / self.deviation
+
+
+def load(folder):
+    """pixels (n, channels, side, side) and labels of both splits: train_images.npy, train_labels.npy, test_..."""
+    return [torch.from_numpy(numpy.load(pathlib.Path(folder) / f"{split}_{what}.npy"))
+            for split in ("train", "test") for what in ("images", "labels")]
+
+
+def crop_flip(pixels, generator):
+    n, side = len(pixels), pixels.shape[-1]
+    padded = functional.pad(pixels, (4, 4, 4, 4))
+    x, y = torch.randint(0, 9, (2, n), generator=generator)
+    flips = torch.rand(n, generator=generator) < 0.5
+    out = torch.stack([padded[i, :, y[i]:y[i] + side, x[i]:x[i] + side] for i in range(n)])
+    out[flips] = out[flips].flip(-1)
+    return out
+
+
+def learning_rate(config, epoch):
+    """As `longtail train` has it: warm-up, then steps, half a cosine or constant."""
+    if epoch < config["warmup_epochs"]:
+        return config["lr"] * (epoch + 1) / config["warmup_epochs"]
+    if config["schedule"] == "cosine":
+        part = (epoch - config["warmup_epochs"]) / (config["epochs"] - config["warmup_epochs"])
+        return config["lr"] * (1 + math.cos(math.pi * part)) / 2
+    return config["lr"] * config["lr_decay"] ** sum(epoch >= milestone for milestone in config["milestones"])
+
+
+def train_epoch(model, images, batches, optimizer, config, epoch, device):
+    model.train()
+    totals = torch.zeros(3)  # loss, right answers, images
+    rank = torch.distributed.get_rank() if torch.distributed.is_initialized() else 0
+    generator = torch.Generator().manual_seed((config["seed"] * 1000003 + epoch) * 1009 + rank)
+    loader = torch.utils.data.DataLoader(images, batch_sampler=batches)
+    for pixels, labels in loader:
+        if config["augment"] == "crop_flip":
+            pixels = crop_flip(pixels, generator)
+        labels = labels.to(device)
+        logits = model(images.normalised(pixels).to(device))
+        loss = functional.cross_entropy(logits, labels)
+        optimizer.zero_grad()
+        loss.backward()
+        if config["clip"] > 0:
+            nn.utils.clip_grad_norm_(model.parameters(), config["clip"])
+        optimizer.step()
+        hits = (logits.argmax(1) == labels).sum().item()
+        totals += torch.tensor([loss.item() * len(labels), hits, len(labels)])
+    if torch.distributed.is_initialized():
+        torch.distributed.all_reduce(totals)
+    return (totals[0] / totals[2]).item(), (100 * totals[1] / totals[2]).item()
+
+
+@torch.no_grad()
+def predict(model, images, device):
+    model.eval()
+    return torch.cat([model(images.normalised(part).to(device)).cpu() for part in images.pixels.split(500)]).numpy()
+
+
+def main(config_path, run):
+    study, run = json.loads(pathlib.Path(config_path).read_text()), pathlib.Path(run)
+    config, params = study["config"], study.get("params", {})
+    if study.get("threads"):
+        torch.set_num_threads(study["threads"])
+    if "RANK" in os.environ:  # torchrun
+        torch.distributed.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+    world = torch.distributed.get_world_size() if torch.distributed.is_initialized() else 1
+    first = world == 1 or torch.distributed.get_rank() == 0
+    device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0))) if torch.cuda.is_available() else "cpu"
+
+    pixels, labels, test_pixels, test_labels = load(study["data"] or params["data"])
+    subset = longtail.subset(labels, config["rho"], config["seed"], config["profile"], n_max=config["n_max"])
+    chosen = torch.from_numpy(subset.indices.astype("int64"))
+    scaled = pixels.double() / 255
+    mean, deviation = [f(scaled, (0, 2, 3)).float().view(1, -1, 1, 1)
+                       for f in (torch.mean, lambda x, d: torch.std(x, d, unbiased=False))]
+    images, test = Images(pixels[chosen], labels[chosen], mean, deviation), Images(test_pixels, test_labels, mean, deviation)
+
+    torch.manual_seed(config["seed"])
+    network = make_network(params.get("network", config["model"]), len(subset.counts), pixels.shape[1]).to(device)
+    initial = longtail.sha256(torch.cat([p.detach().cpu().flatten() for p in network.parameters()]).numpy())
+    model = nn.parallel.DistributedDataParallel(network) if world > 1 else network
+    optimizer = torch.optim.SGD(network.parameters(), config["lr"], config["momentum"], nesterov=config["nesterov"],
+                                weight_decay=config["weight_decay"])
+    sampler = longtail.Sampler(images.labels, config["strategy"], config["epochs"], config["seed"])
+    batches = longtail.BatchSampler(sampler, config["batch_size"] // world, drop_last=True)
+    log = longtail.RunLog(run, study, subset.counts.tolist(), subset=subset.sha256, init=initial)
+
+    state_path = run / "state.pt"
+    if state_path.exists():
+        state = torch.load(state_path, map_location="cpu")
+        network.load_state_dict(state["network"])
+        optimizer.load_state_dict(state["optimizer"])
+        batches.load_state_dict(state["sampler"])
+        log.load_state_dict(state["log"])
+    for epoch in range(log.epochs, config["epochs"]):
+        lr = learning_rate(config, epoch)
+        for group in optimizer.param_groups:
+            group["lr"] = lr
+        batches.set_epoch(epoch)
+        loss, accuracy = train_epoch(model, images, batches, optimizer, config, epoch, device)
+        if first:
+            log.epoch(loss, accuracy, lr, logits=predict(network, test, device), labels=test.labels.numpy())
+            state = {"network": network.state_dict(), "optimizer": optimizer.state_dict(),
+                     "sampler": batches.state_dict(), "log": log.state_dict()}
+            torch.save(state, run / "state.tmp")
+            os.replace(run / "state.tmp", state_path)
+            print(f"epoch {epoch + 1} of {config['epochs']}: loss {loss:.4f}, test {log.last['overall']:.2f} %", flush=True)
+        if world > 1:
+            torch.distributed.barrier()
+    if first:
+        log.finish()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

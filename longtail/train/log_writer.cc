@@ -1,0 +1,107 @@
+#include "longtail/train/log_writer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "longtail/base/error.h"
+#include "longtail/base/file.h"
+#include "longtail/base/text.h"
+#include "longtail/sampling/strategy.h"
+
+namespace longtail::train {
+namespace {
+
+using base::fail;
+
+// The largest class over the smallest that has images.
+double ratio_of(const std::vector<std::int64_t>& counts) {
+  std::int64_t largest = 0, smallest = 0;
+  for (const std::int64_t count : counts) {
+    if (count < 0) fail("`class_counts` has {}; a count cannot be negative", count);
+    largest = std::max(largest, count);
+    if (count > 0) smallest = smallest == 0 ? count : std::min(smallest, count);
+  }
+  if (largest == 0) fail("`class_counts` has no images");
+  return static_cast<double>(largest) / static_cast<double>(smallest);
+}
+
+void refuse_no_percentage(double value, const char* name) {
+  if (!(value >= 0 && value <= 100)) fail("`{}` is {}; an accuracy is from 0 to 100 percent", name, value);
+}
+
+}  // namespace
+
+LogWriter::LogWriter(const std::filesystem::path& folder, RunLog head)
+    : path_(folder / "log.json"), log_(std::move(head)) {
+  const double ratio = ratio_of(log_.class_counts);
+  if (log_.rho <= 0) log_.rho = ratio;
+  log_.strategy = sampling::canonical_strategy(log_.strategy);
+  const data::Groups groups = data::Groups::parse(log_.groups);
+  groups_ = groups.of(log_.class_counts);
+  const auto sizes = groups.trained_sizes(log_.class_counts);
+  log_.group_sizes.assign(sizes.begin(), sizes.end());
+  for (std::size_t k = log_.class_names.size(); k < log_.class_counts.size(); ++k)
+    log_.class_names.push_back(fmt::format("{}", k));
+  if (log_.class_names.size() != log_.class_counts.size())
+    fail("there are {} class names for {} classes", log_.class_names.size(), log_.class_counts.size());
+  base::make_folder(folder);
+}
+
+void LogWriter::epoch(const TrainingEpoch& training, FullResult result) {
+  if (log_.finished) fail("the log in {} is finished; it takes no more epochs", path_.string());
+  if (!std::isfinite(training.train_loss) || !std::isfinite(result.accuracy.loss)) {
+    fail("epoch {} has a training loss of {} and a test loss of {}; a loss must be finite", epochs(),
+         training.train_loss, result.accuracy.loss);
+  }
+  refuse_no_percentage(training.train_acc, "train_acc");
+  if (result.per_class.size() != log_.class_counts.size())
+    fail("the result has {} classes, but the run has {}", result.per_class.size(), log_.class_counts.size());
+  result.epoch = epochs();
+  log_.train_loss.push_back(training.train_loss);
+  log_.train_acc.push_back(training.train_acc);
+  log_.lr_history.push_back(training.lr);
+  log_.test_loss.push_back(result.accuracy.loss);
+  log_.head_acc.push_back(result.accuracy.head);
+  log_.medium_acc.push_back(result.accuracy.medium);
+  log_.tail_acc.push_back(result.accuracy.tail);
+  log_.test_acc.push_back(result.accuracy.overall);
+  log_.last = result;
+  if (result.epoch == 0 || result.accuracy.overall > log_.test_acc[static_cast<std::size_t>(log_.best_epoch)]) {
+    log_.best_epoch = result.epoch;
+    log_.best = std::move(result);
+  }
+  write();
+}
+
+void LogWriter::finish() {
+  const auto said = log_.config.find("epochs");
+  const auto wanted = said == log_.config.end() ? std::nullopt : base::parse_integer(said->second);
+  if (epochs() == 0) fail("the run has no epoch; there is nothing to finish");
+  if (wanted && epochs() < *wanted) fail("the run has {} of {} epochs; it is not finished", epochs(), *wanted);
+  log_.finished = true;
+  write();
+}
+
+void LogWriter::write() const { write_log(path_, log_); }
+
+std::string LogWriter::state() const { return epochs() == 0 ? std::string() : log_text(log_); }
+
+void LogWriter::restore(const std::string& state) {
+  if (state.empty()) {  // a checkpoint from before the first epoch
+    if (epochs() > 0) fail("the state has no epoch, but {} were written here; restore before the first epoch", epochs());
+    return;
+  }
+  RunLog held;
+  try {
+    held = from_json(nlohmann::json::parse(state));
+  } catch (const nlohmann::json::exception&) {
+    fail("the state of the log is damaged");
+  }
+  if (held.fingerprint.protocol != log_.fingerprint.protocol || held.class_counts != log_.class_counts)
+    fail("the state is of another run: its configuration or its class counts differ");
+  log_ = std::move(held);
+}
+
+}  // namespace longtail::train

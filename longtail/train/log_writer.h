@@ -1,0 +1,54 @@
+// Writes the run log of a training that happens elsewhere, in a Python script say: the same keys, whole or not at all
+// after every epoch.
+//
+//   LogWriter writer("runs/mine", head);          // head: what is known before the first epoch
+//   writer.epoch({.train_loss = 2.1, .train_acc = 40, .lr = 0.1}, result);
+//   writer.finish();
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "longtail/data/groups.h"
+#include "longtail/train/run_log.h"
+
+namespace longtail::train {
+
+struct TrainingEpoch {
+  double train_loss = 0;
+  double train_acc = 0;  // percent
+  double lr = 0;
+};
+
+class LogWriter {
+ public:
+  // `head` has dataset, strategy, seed, groups, class_counts, config, fingerprint; class names, group sizes and the
+  // imbalance ratio are filled in if they are missing. An Error says what is wrong with it.
+  LogWriter(const std::filesystem::path& folder, RunLog head);
+
+  // The epochs written so far.
+  int epochs() const { return log_.epochs(); }
+  const RunLog& log() const { return log_; }
+  // The group of each class.
+  const std::vector<data::Group>& groups() const { return groups_; }
+
+  // Adds an epoch and writes log.json. `result` is of the whole test set; its epoch is filled in.
+  void epoch(const TrainingEpoch& training, FullResult result);
+  // Marks the log as finished. An Error if `config` names a number of epochs and some are missing.
+  void finish();
+
+  // The log so far as text, to be kept in a checkpoint, and back: what was written after the checkpoint is forgotten.
+  // Refuses a text of another run.
+  std::string state() const;
+  void restore(const std::string& state);
+
+ private:
+  void write() const;
+
+  std::filesystem::path path_;
+  RunLog log_;
+  std::vector<data::Group> groups_;
+};
+
+}  // namespace longtail::train

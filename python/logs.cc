@@ -1,0 +1,244 @@
+// Run logs and reports for Python.
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "longtail/base/error.h"
+#include "longtail/base/hash.h"
+#include "longtail/base/params.h"
+#include "longtail/base/text.h"
+#include "longtail/report/report.h"
+#include "longtail/train/log_writer.h"
+#include "longtail/train/metrics.h"
+#include "python/bindings.h"
+
+namespace longtail::python {
+namespace {
+
+using base::fail;
+using train::FullResult;
+using train::LogWriter;
+
+// A value of a configuration in the form that logs keep: 0.1, true, 160,180.
+std::string text_of(const std::string& key, const py::handle& value) {
+  if (py::isinstance<py::str>(value)) return value.cast<std::string>();
+  if (py::isinstance<py::bool_>(value)) return value.cast<bool>() ? "true" : "false";
+  if (py::isinstance<py::int_>(value)) return base::detail::print(value.cast<std::int64_t>());
+  if (py::isinstance<py::float_>(value)) return base::detail::print(value.cast<double>());
+  if (value.is_none()) return "";
+  if (!py::isinstance<py::list>(value) && !py::isinstance<py::tuple>(value))
+    fail("`{}` of the configuration is a {}; it may be text, a number, true or false, or a list of them", key,
+         py::str(py::type::of(value).attr("__name__")).cast<std::string>());
+  std::vector<std::string> parts;
+  for (const py::handle& part : value) parts.push_back(text_of(key, part));
+  return base::join(parts, ",");
+}
+
+std::map<std::string, std::string> texts_of(const py::dict& object) {
+  std::map<std::string, std::string> texts;
+  for (const auto& [key, value] : object) {
+    const auto name = py::str(key).cast<std::string>();
+    texts[name] = text_of(name, value);
+  }
+  return texts;
+}
+
+std::string protocol_of(const std::map<std::string, std::string>& config) {
+  std::string text;
+  for (const auto& [key, value] : config) text += key + "=" + value + "\n";
+  return base::sha256(text);
+}
+
+// `config` is a plain dictionary of parameters, or what a study wrote into config.json: {"config": ..., "params": ...,
+// "hash": ...}.
+train::RunLog head_of(const py::dict& config, std::vector<std::int64_t> class_counts,
+                      std::vector<std::string> class_names, const std::string& data, const std::string& subset,
+                      const std::string& init, const std::string& augment) {
+  train::RunLog log;
+  if (config.contains("config") && config.contains("hash")) {
+    log.config = texts_of(config["config"].cast<py::dict>());
+    if (config.contains("params")) log.config.merge(texts_of(config["params"].cast<py::dict>()));
+    log.fingerprint.protocol = config["hash"].cast<std::string>();
+  } else {
+    log.config = texts_of(config);
+    log.fingerprint.protocol = protocol_of(log.config);
+  }
+  const auto value = [&](const char* key, const std::string& otherwise) {
+    const auto found = log.config.find(key);
+    return found == log.config.end() ? otherwise : found->second;
+  };
+  log.dataset = value("dataset", "unknown");
+  log.strategy = value("strategy", "");
+  if (log.strategy.empty()) fail("the configuration has no `strategy`");
+  const auto seed = base::parse_integer(value("seed", ""));
+  if (!seed) fail("the configuration has no `seed` that is a whole number");
+  log.seed = *seed;
+  log.rho = base::parse_real(value("rho", "0")).value_or(0);
+  if (const std::string profile = value("profile", "exp"); profile != "exp" && profile != "step") log.rho = 0;
+  log.groups = value("groups", "paper");
+  log.class_counts = std::move(class_counts);
+  log.class_names = std::move(class_names);
+  log.fingerprint.data = data;
+  log.fingerprint.subset = subset;
+  log.fingerprint.init = init;
+  log.fingerprint.augment = augment;
+  log.fingerprint.engine = "trainer";
+  log.fingerprint.version = LONGTAIL_VERSION;
+  return log;
+}
+
+FullResult measured(const LogWriter& writer, const py::kwargs& test) {
+  const int classes = static_cast<int>(writer.groups().size());
+  const auto has = [&](const char* key) { return test.contains(key) && !test[key].is_none(); };
+  if (has("logits") && has("labels")) {
+    const auto logits = test["logits"].cast<Array<float>>();
+    const auto labels = test["labels"].cast<Array<std::int32_t>>();
+    if (logits.ndim() != 2 || logits.shape(1) != classes || labels.size() != logits.shape(0))
+      fail("`logits` must have a row for each of the {} labels and a column for each of the {} classes", labels.size(),
+           classes);
+    train::Meter meter(classes, writer.groups());
+    for (py::ssize_t i = 0; i < labels.size(); ++i) {
+      const std::int32_t label = labels.data()[i];
+      if (label < 0 || label >= classes) fail("test image {} has the label {}; there are {} classes", i, label, classes);
+      meter.add({logits.data(i, 0), static_cast<std::size_t>(classes)}, label);
+    }
+    return meter.full(writer.epochs());
+  }
+  if (!has("test_loss")) fail("give `test_loss`, the mean loss on the test set, or `logits` and `labels`");
+  const double loss = test["test_loss"].cast<double>();
+  if (has("confusion")) {
+    const auto matrix = test["confusion"].cast<std::vector<std::vector<int>>>();
+    train::Meter meter(classes, writer.groups());
+    meter.add_confusion(matrix, loss);
+    return meter.full(writer.epochs());
+  }
+  if (has("correct") && has("images")) {
+    const auto correct = test["correct"].cast<std::vector<int>>(), images = test["images"].cast<std::vector<int>>();
+    return train::result_of_counts(correct, images, writer.groups(), loss, writer.epochs());
+  }
+  fail("give one of: `logits` and `labels`; `confusion` and `test_loss`; `correct`, `images` and `test_loss`");
+}
+
+void refuse_unknown(const py::kwargs& test) {
+  const std::vector<std::string> known = {"logits", "labels", "confusion", "correct", "images", "test_loss"};
+  for (const auto& [key, value] : test) {
+    const auto name = py::str(key).cast<std::string>();
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw py::type_error("epoch() has no argument `" + name + "`" + base::did_you_mean(name, known));
+  }
+}
+
+py::object parsed(const std::string& json) { return py::module_::import("json").attr("loads")(json); }
+
+py::object cell_of(const report::Cell& cell) {
+  if (cell.kind == report::Cell::Kind::kText) return py::str(cell.text);
+  return number_of(cell.value);
+}
+
+// A dictionary a row, by the titles of the columns; a deviation has a key of its own.
+py::list rows_of(const report::Table& table) {
+  py::list rows;
+  for (const auto& row : table.rows) {
+    py::dict entry;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string& title = table.columns[i].title;
+      entry[py::str(title)] = cell_of(row[i]);
+      if (!std::isnan(row[i].spread)) entry[py::str(title + " ±")] = row[i].spread;
+    }
+    rows.append(entry);
+  }
+  return rows;
+}
+
+py::dict report(const std::vector<std::filesystem::path>& paths, const std::optional<std::filesystem::path>& out,
+                const std::string& baseline, bool tables_only) {
+  report::ReportOptions options;
+  options.inputs = paths;
+  options.summary.baseline = baseline;
+  options.tables_only = tables_only;
+  const report::Report made = report::make_report(options);
+  py::dict tables;
+  for (const report::Table& table : made.tables) {
+    py::dict entry;
+    entry["caption"] = table.caption;
+    entry["rows"] = rows_of(table);
+    entry["notes"] = table.notes;
+    tables[py::str(table.id)] = entry;
+  }
+  py::dict result;
+  result["tables"] = tables;
+  result["text"] = report::to_terminal(made);
+  result["remarks"] = std::vector<std::string>{};
+  if (out) {
+    options.out = *out;
+    result["remarks"] = report::write_report(made, options);
+  }
+  return result;
+}
+
+}  // namespace
+
+void add_logs(py::module_& module) {
+  py::class_<LogWriter>(module, "RunLog")
+      .def(py::init([](const std::filesystem::path& folder, const py::dict& config,
+                       std::vector<std::int64_t> class_counts, std::optional<std::vector<std::string>> class_names,
+                       const std::string& data, const std::string& subset, const std::string& init,
+                       const std::string& augment) {
+             return LogWriter(folder, head_of(config, std::move(class_counts),
+                                              class_names.value_or(std::vector<std::string>{}), data, subset, init,
+                                              augment));
+           }),
+           py::arg("folder"), py::arg("config"), py::arg("class_counts"), py::kw_only(),
+           py::arg("class_names") = py::none(), py::arg("data") = "", py::arg("subset") = "", py::arg("init") = "",
+           py::arg("augment") = "")
+      .def_property_readonly("epochs", &LogWriter::epochs)
+      .def_property_readonly("best_epoch", [](const LogWriter& writer) { return writer.log().best_epoch; })
+      .def_property_readonly("last",
+                             [](const LogWriter& writer) {
+                               const auto& last = writer.log().last.accuracy;
+                               py::dict result;
+                               result["overall"] = number_of(last.overall);
+                               result["head"] = number_of(last.head);
+                               result["medium"] = number_of(last.medium);
+                               result["tail"] = number_of(last.tail);
+                               result["loss"] = number_of(last.loss);
+                               return result;
+                             })
+      .def(
+          "epoch",
+          [](LogWriter& writer, double train_loss, double train_acc, double lr, const py::kwargs& test) {
+            refuse_unknown(test);
+            writer.epoch({train_loss, train_acc, lr}, measured(writer, test));
+          },
+          py::arg("train_loss"), py::arg("train_acc"), py::arg("lr"))
+      .def("finish", &LogWriter::finish)
+      .def("state_dict",
+           [](const LogWriter& writer) {
+             py::dict state;
+             state["log"] = writer.state();
+             return state;
+           })
+      .def("load_state_dict",
+           [](LogWriter& writer, const py::dict& state) { writer.restore(state["log"].cast<std::string>()); });
+
+  module.def(
+      "read_log",
+      [](const std::filesystem::path& path) {
+        return parsed(train::to_json(train::read_log(std::filesystem::is_directory(path) ? path / "log.json" : path))
+                          .dump());
+      },
+      py::arg("path"));
+  module.def("report", &report, py::arg("paths"), py::arg("out") = py::none(), py::arg("baseline") = "",
+             py::arg("tables_only") = false);
+  module.def(
+      "sha256",
+      [](const py::buffer& buffer) {
+        const py::buffer_info info = buffer.request();
+        return base::sha256(
+            std::span(static_cast<const std::byte*>(info.ptr), static_cast<std::size_t>(info.size * info.itemsize)));
+      },
+      py::arg("array"));
+}
+
+}  // namespace longtail::python

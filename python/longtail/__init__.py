@@ -1,0 +1,18 @@
+"""Mini-batch sampling for data with few common and many rare classes.
+
+>>> import longtail
+>>> labels = [0] * 900 + [1] * 90 + [2] * 10
+>>> sampler = longtail.Sampler(labels, strategy="progressive", epochs=90, seed=42)
+>>> len(sampler), len(list(sampler)), sampler.epoch
+(1000, 1000, 1)
+
+A `Sampler` goes where `torch.utils.data.DataLoader` wants one. docs/python.md tells more.
+"""
+
+from longtail._core import RunLog, Subset, __version__
+from longtail._core import canonical_strategy, sha256, strategies
+from longtail.functions import groups, probabilities, read_log, report, subset, theory
+from longtail.sampler import BatchSampler, Sampler
+
+__all__ = ["BatchSampler", "RunLog", "Sampler", "Subset", "__version__", "canonical_strategy", "groups", "probabilities",
+           "read_log", "report", "sha256", "strategies", "subset", "theory"]

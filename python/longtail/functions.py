@@ -1,0 +1,74 @@
+"""The functions of the package: thin covers over the C++ library, with examples that are run as tests."""
+
+import os
+
+import numpy
+
+from longtail import _core
+
+
+def integers(values):
+    """An array of whole numbers from a list, an array or a tensor; other numbers are refused, not cut."""
+    array = numpy.asarray(values)
+    if array.size and not numpy.issubdtype(array.dtype, numpy.integer):
+        raise TypeError(f"whole numbers are needed, not {array.dtype}")
+    return array
+
+
+def subset(labels, rho=100.0, seed=42, profile="exp", *, n_max=0, class_order="label", counts_file="", classes=0):
+    """The long-tailed subset of a data set: the same images as `longtail subset` takes for the seed.
+
+    >>> labels = [i % 3 for i in range(300)]
+    >>> made = subset(labels, rho=10, seed=1)
+    >>> made.counts.tolist(), len(made)
+    ([100, 31, 10], 141)
+    >>> sorted({labels[i] for i in made.indices[:100]})
+    [0]
+    """
+    return _core.subset(integers(labels), rho, seed, profile, n_max, class_order, os.fspath(counts_file), classes)
+
+
+def groups(counts, definition="paper"):
+    """`head`, `medium` or `tail` for each class, by its number of training images.
+
+    >>> groups([500, 101, 100, 21, 20, 1])
+    ['head', 'head', 'medium', 'medium', 'tail', 'tail']
+    """
+    return _core.groups(integers(counts), definition)
+
+
+def probabilities(counts, strategy, epoch=0, epochs=200):
+    """The probability of each class at an epoch.
+
+    >>> probabilities([90, 10], "uniform").tolist()
+    [0.9, 0.1]
+    >>> probabilities([90, 10], "progressive", epoch=199).tolist()
+    [0.5, 0.5]
+    """
+    return _core.probabilities(integers(counts), strategy, epoch, epochs)
+
+
+def theory(counts, strategy, epoch=0, epochs=200, *, batch_size=128, sigma2=1.0, norm2=1.0):
+    """What class sizes alone say of a strategy: weights, chance of absence, variance ratios (docs/theory.md).
+
+    >>> told = theory([500, 5], "class_balanced", batch_size=128)
+    >>> round(told["lambda"], 3), told["classes"][1]["expected"]
+    (1.0, 64.0)
+    """
+    return _core.theory(integers(counts), strategy, epoch, epochs, batch_size, sigma2, norm2)
+
+
+def read_log(path):
+    """A run log (docs/log.md) as a dictionary; `path` is the file or the folder of the run. ValueError names a wrong key."""
+    return _core.read_log(path)
+
+
+def report(paths, out=None, *, baseline="", tables_only=False):
+    """The report of logs, folders of logs or study folders (docs/report.md).
+
+    Returns `tables` (id -> caption, notes and rows, a dictionary each by column title), `text` (the answer in words) and
+    `remarks`. With `out` the page, figures and tables are also written there, as `longtail report` does.
+    """
+    if isinstance(paths, (str, os.PathLike)):
+        paths = [paths]
+    return _core.report(list(paths), out, baseline, tables_only)

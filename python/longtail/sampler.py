@@ -1,0 +1,264 @@
+"""Samplers for `torch.utils.data.DataLoader`, by duck type: torch is never imported here.
+
+Which image is drawn is decided in C++, as a function of (seed, epoch, position). What is kept here is how far a walk is.
+"""
+
+import operator
+import sys
+
+import numpy
+
+from longtail import _core
+from longtail.functions import integers
+
+_BLOCK = 1 << 16  # draws made at a time
+
+
+class _Walk:
+    """An epoch under way. The position is read off the list iterator, so that a draw costs no bookkeeping."""
+
+    def __init__(self, start):
+        self.end = start  # position after the block at hand
+        self.rest = iter(())
+        self.unit = 1  # draws an element of `rest` stands for
+
+    @property
+    def position(self):
+        return self.end - self.unit * operator.length_hint(self.rest)
+
+
+class Sampler:
+    """The draws of a strategy, epoch after epoch.
+
+    labels: the class of every image; or `counts=` the images of every class, ordered class after class: then no memory
+    grows with them. `num_samples` draws an epoch (default: as many as images). `num_replicas` and `rank` are taken from
+    torch.distributed if it is initialised; together the ranks have the same draws whatever their number. `even=True` leaves
+    out the last draws that do not fill all ranks.
+
+    >>> sampler = Sampler([0, 0, 0, 1], strategy="class_balanced", epochs=2, seed=7)
+    >>> first = list(sampler)
+    >>> sampler.set_epoch(0)
+    >>> list(sampler) == first
+    True
+    >>> parts = [list(Sampler([0, 0, 0, 1], "class_balanced", 2, 7, num_replicas=2, rank=r)) for r in (0, 1)]
+    >>> [parts[i % 2][i // 2] for i in range(4)] == first
+    True
+    """
+
+    def __init__(self, labels=None, strategy="uniform", epochs=200, seed=42, num_samples=None, num_replicas=None,
+                 rank=None, *, counts=None, even=False):
+        self._source = _core.Source(None if labels is None else integers(labels),
+                                    None if counts is None else integers(counts), strategy, epochs, seed)
+        self._total = self._source.images if num_samples is None else operator.index(num_samples)
+        if self._total < 1:
+            raise ValueError(f"`num_samples` is {num_samples}; it must be at least 1")
+        if (num_replicas is None) != (rank is None):
+            raise ValueError("give both `num_replicas` and `rank`, or neither")
+        if num_replicas is not None and not 0 <= rank < num_replicas:
+            raise ValueError(f"`rank` is {rank}; it must be from 0 to {num_replicas - 1}")
+        self._given_ranks = None if rank is None else (operator.index(rank), operator.index(num_replicas))
+        self._even = bool(even)
+        self._epoch = 0
+        self._start = 0  # position in the whole epoch, all ranks together, at which the next walk begins
+        self._walk = None
+        self._refuse_too_many()
+
+    @property
+    def strategy(self):
+        """The canonical text of the strategy."""
+        return self._source.strategy
+
+    @property
+    def counts(self):
+        """Images of each class."""
+        return self._source.counts
+
+    @property
+    def epoch(self):
+        """The epoch under way, or the next one."""
+        return self._epoch
+
+    @property
+    def probabilities(self):
+        """The probability of each class in this epoch."""
+        return self._source.probabilities(self._epoch)
+
+    def _ranks(self):
+        if self._given_ranks is not None:
+            return self._given_ranks
+        distributed = sys.modules.get("torch.distributed")
+        if distributed is not None and distributed.is_available() and distributed.is_initialized():
+            return distributed.get_rank(), distributed.get_world_size()
+        return 0, 1
+
+    def _length(self):
+        rank, world = self._ranks()
+        return self._total // world if self._even else max(0, -(-(self._total - rank) // world))
+
+    def _first(self):
+        """This rank's first draw at or after the position at which the walk begins."""
+        rank, world = self._ranks()
+        return max(0, -(-(self._start - rank) // world))
+
+    def _refuse_too_many(self):
+        if self._total > self._source.images and self._source.without_replacement(self._epoch):
+            raise ValueError(f"{self._source.strategy} draws without replacement: at most {self._source.images} "
+                             f"draws an epoch, not {self._total}")
+
+    def __len__(self):
+        return self._length()
+
+    def _begin(self):
+        if self._walk is not None:  # the walk before was left, and nobody called set_epoch
+            self._epoch, self._start = self._epoch + 1, 0
+        self._refuse_too_many()
+        self._walk = _Walk(self._first())
+        return self._walk
+
+    def _end(self, walk):
+        if self._walk is walk:
+            self._epoch, self._start, self._walk = self._epoch + 1, 0, None
+
+    def __iter__(self):
+        """The draws of this rank as Python integers. The next walk is the next epoch, unless set_epoch says otherwise."""
+        # A walk begins with its first draw: a DataLoader with workers makes two iterators and uses one.
+        walk, epoch, length = self._begin(), self._epoch, self._length()
+        while walk.end < length:
+            block = self._fill(epoch, walk.end, min(_BLOCK, length - walk.end)).tolist()
+            walk.end += len(block)
+            walk.rest = iter(block)
+            yield from walk.rest
+        self._end(walk)
+
+    def _fill(self, epoch, first, count, out=None):
+        if out is None:
+            out = numpy.empty(count, numpy.int64)
+        self._source.fill(epoch, first, out, *self._ranks())
+        return out
+
+    def indices(self, first=0, count=None, out=None):
+        """The draws first, first + 1, ... of this rank in this epoch as an array, whatever the position of the walk.
+
+        >>> sampler = Sampler(counts=[10**9, 10**6], strategy="square_root")
+        >>> sampler.indices(10**8, 3).dtype
+        dtype('int64')
+        """
+        left = self._length() - first
+        count = (left if out is None else len(out)) if count is None else count
+        if first < 0 or count > left:
+            raise ValueError(f"{count} draws from {first} on are not in an epoch of {self._length()}")
+        return self._fill(self._epoch, first, count, out)
+
+    def set_epoch(self, epoch):
+        """Begins the epoch; if a state of this epoch was just loaded, its position stays."""
+        epoch = operator.index(epoch)
+        if epoch < 0:
+            raise ValueError(f"there is no epoch {epoch}; they are counted from 0")
+        if self._walk is None and epoch == self._epoch:
+            return
+        self._epoch, self._start, self._walk = epoch, 0, None
+
+    def update(self, class_accuracy):
+        """For strategies with feedback: the accuracy of each class in percent after an epoch, measured on training draws or
+        held-out images, never on the test set. Call it once after every epoch; the next one is drawn by it."""
+        self._source.update(numpy.asarray(class_accuracy, numpy.float64).tolist())
+
+    def state_dict(self, consumed=None):
+        """Where the walk is. A DataLoader with workers is ahead of training: say how many draws of this rank's epoch training
+        has `consumed`.
+
+        >>> sampler = Sampler(counts=[5, 5], seed=3)
+        >>> walk = iter(sampler)
+        >>> head = [next(walk) for _ in range(4)]
+        >>> later = Sampler(counts=[5, 5], seed=3)
+        >>> later.load_state_dict(sampler.state_dict())
+        >>> list(later) == list(walk)
+        True
+        """
+        epoch, position = self._epoch, self._start
+        if consumed is not None or self._walk is not None:
+            local = self._walk.position if consumed is None else operator.index(consumed)
+            position = local * self._ranks()[1]
+            if local >= self._length():
+                epoch, position = epoch + 1, 0
+        return {"epoch": epoch, "position": position, "strategy": self._source.strategy, "seed": self._source.seed,
+                "epochs": self._source.epochs, "num_samples": self._total, "class_accuracy": self._source.class_accuracy}
+
+    def load_state_dict(self, state):
+        """Goes to where `state` was taken; the number of ranks may be another one."""
+        own = self.state_dict()
+        for key in ("strategy", "seed", "epochs", "num_samples"):
+            if state[key] != own[key]:
+                raise ValueError(f"the state has `{key}` {state[key]!r}, this sampler has {own[key]!r}")
+        self._source.forget()
+        for accuracies in state["class_accuracy"]:
+            self._source.update(accuracies)
+        self._epoch, self._start, self._walk = state["epoch"], state["position"], None
+
+
+class BatchSampler:
+    """Lists of `batch_size` draws of a `Sampler`; with several ranks, of each rank.
+
+    With `drop_last` every rank has the same number of whole batches, and draws that do not fill a batch on all ranks are
+    left out.
+
+    >>> batches = BatchSampler(Sampler(counts=[6, 4], seed=1), batch_size=4, drop_last=True)
+    >>> len(batches), [len(batch) for batch in batches]
+    (2, [4, 4])
+    """
+
+    def __init__(self, sampler, batch_size, drop_last=False):
+        self.sampler = sampler
+        self.batch_size = operator.index(batch_size)
+        self.drop_last = bool(drop_last)
+        if self.batch_size < 1:
+            raise ValueError(f"`batch_size` is {batch_size}; it must be at least 1")
+
+    def _end(self, first):
+        """This rank's draws up to here make the batches of an epoch that begins at draw `first`."""
+        sampler, size = self.sampler, self.batch_size
+        if not self.drop_last:
+            return sampler._length()
+        world = sampler._ranks()[1]
+        return first + max(0, sampler._total // world - first) // size * size
+
+    def __len__(self):
+        return -(-self._end(0) // self.batch_size)
+
+    def __iter__(self):
+        walk, epoch, size = self.sampler._begin(), self.sampler.epoch, self.batch_size
+        end = self._end(walk.end)
+        block = max(size, _BLOCK // size * size)
+        walk.unit = size
+        while walk.end + size <= end:
+            count = min(block, (end - walk.end) // size * size)
+            batches = self.sampler._fill(epoch, walk.end, count).reshape(-1, size).tolist()
+            walk.end += count
+            walk.rest = iter(batches)
+            yield from walk.rest
+        if walk.end < end:
+            last = self.sampler._fill(epoch, walk.end, end - walk.end).tolist()
+            walk.end, walk.rest = end, iter(())
+            yield last
+        self.sampler._end(walk)
+
+    @property
+    def epoch(self):
+        """The epoch under way, or the next one."""
+        return self.sampler.epoch
+
+    def set_epoch(self, epoch):
+        """As `Sampler.set_epoch`."""
+        self.sampler.set_epoch(epoch)
+
+    def state_dict(self, consumed=None):
+        """As `Sampler.state_dict`, but `consumed` counts batches."""
+        state = self.sampler.state_dict(None if consumed is None else consumed * self.batch_size)
+        world = self.sampler._ranks()[1]
+        if self.drop_last and state["position"] and state["position"] // world >= self._end(0):
+            state["epoch"], state["position"] = state["epoch"] + 1, 0
+        return state
+
+    def load_state_dict(self, state):
+        """As `Sampler.load_state_dict`."""
+        self.sampler.load_state_dict(state)

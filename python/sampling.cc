@@ -1,0 +1,245 @@
+// Strategies, streams, subsets and groups for Python.
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+
+#include "longtail/base/error.h"
+#include "longtail/data/groups.h"
+#include "longtail/data/subset.h"
+#include "longtail/sampling/strategy.h"
+#include "longtail/sampling/stream.h"
+#include "longtail/theory/forecast.h"
+#include "longtail/train/feedback.h"
+#include "python/bindings.h"
+
+namespace longtail::python {
+namespace {
+
+using base::fail;
+
+// Images of each class; the classes are 0 to the largest label.
+std::vector<std::int64_t> counts_of(std::span<const std::int64_t> labels) {
+  std::vector<std::int64_t> counts;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const std::int64_t label = labels[i];
+    if (label < 0 || label > std::int64_t{1} << 24)
+      fail("image {} has the label {}; labels are whole numbers from 0 to 2^24", i, label);
+    if (static_cast<std::size_t>(label) >= counts.size()) counts.resize(static_cast<std::size_t>(label) + 1);
+    ++counts[static_cast<std::size_t>(label)];
+  }
+  return counts;
+}
+
+// Where the images of each class are: a stream speaks of images class after class, a data set has them in its own order.
+class ImageOrder {
+ public:
+  ImageOrder(std::span<const std::int64_t> labels, std::span<const std::int64_t> counts) {
+    if (labels.size() > std::numeric_limits<std::uint32_t>::max())
+      fail("labels of {} images; from 2^32 on give `counts` and order the images by class", labels.size());
+    std::vector<std::size_t> next(counts.size());
+    for (std::size_t k = 1; k < counts.size(); ++k) next[k] = next[k - 1] + static_cast<std::size_t>(counts[k - 1]);
+    places_.resize(labels.size());
+    for (std::size_t i = 0; i < labels.size(); ++i)
+      places_[next[static_cast<std::size_t>(labels[i])]++] = static_cast<std::uint32_t>(i);
+  }
+  void apply(std::span<std::int64_t> images) const {
+    for (std::int64_t& image : images) image = places_[static_cast<std::size_t>(image)];
+  }
+
+ private:
+  std::vector<std::uint32_t> places_;
+};
+
+// The draws of all epochs of a training.
+class Source {
+ public:
+  Source(const std::optional<Array<std::int64_t>>& labels, const std::optional<Array<std::int64_t>>& counts,
+         const std::string& strategy, int epochs, std::uint64_t seed)
+      : strategy_(sampling::make_strategy(strategy)), epochs_(epochs), seed_(seed) {
+    if (labels.has_value() == counts.has_value())
+      fail("give either `labels`, the class of every image, or `counts`, the images of every class");
+    if (epochs < 1) fail("`epochs` is {}; it must be at least 1", epochs);
+    if (labels) {
+      counts_ = counts_of(span_of(*labels));
+      order_.emplace(span_of(*labels), counts_);
+    } else {
+      const auto given = span_of(*counts);
+      counts_.assign(given.begin(), given.end());
+    }
+    stream(0);  // refuses counts that cannot be
+  }
+
+  std::string strategy() const { return strategy_->name(); }
+  int epochs() const { return epochs_; }
+  std::uint64_t seed() const { return seed_; }
+  py::array_t<std::int64_t> counts() const { return array_of(counts_); }
+  std::int64_t images() const { return std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0}); }
+
+  bool without_replacement(int epoch) { return stream(epoch).is_permutation(); }
+  py::array_t<double> probabilities(int epoch) { return array_of(stream(epoch).probabilities()); }
+
+  // The draws first, first + 1, ... of rank's part of the epoch, into an array of int64.
+  void fill(int epoch, std::int64_t first, py::array_t<std::int64_t, py::array::c_style> out, int rank, int world) {
+    const sampling::IndexStream part = stream(epoch).shard(rank, world);
+    const std::span<std::int64_t> images(out.mutable_data(), static_cast<std::size_t>(out.size()));
+    const py::gil_scoped_release release;
+    part.fill(first, images);
+    if (order_) order_->apply(images);
+  }
+
+  // The accuracy of each class in percent after the next epoch that has none yet; only for strategies with feedback.
+  void update(std::vector<double> class_accuracy) {
+    if (strategy_->feedback() == sampling::Feedback::kNone)
+      fail("the strategy {} takes no feedback; only strategies that follow the classes' accuracy do", strategy_->name());
+    if (class_accuracy.size() != counts_.size())
+      fail("there are {} accuracies for {} classes", class_accuracy.size(), counts_.size());
+    for (const double value : class_accuracy) {
+      if (!std::isnan(value) && (value < 0 || value > 100))
+        fail("an accuracy is {}; it is from 0 to 100 percent, or NaN for a class that was not measured", value);
+    }
+    class_accuracy_.push_back(train::rounded(std::move(class_accuracy)));
+    stream_.reset();
+  }
+  const std::vector<std::vector<double>>& class_accuracy() const { return class_accuracy_; }
+  void forget() {
+    class_accuracy_.clear();
+    stream_.reset();
+  }
+
+ private:
+  // What the strategy would know in that epoch of a training.
+  sampling::Situation situation(int epoch) const {
+    sampling::Situation result{epoch, epochs_};
+    const auto known = std::min(class_accuracy_.size(), static_cast<std::size_t>(epoch));
+    result.class_accuracy.assign(class_accuracy_.begin(), class_accuracy_.begin() + static_cast<std::ptrdiff_t>(known));
+    return result;
+  }
+
+  const sampling::IndexStream& stream(int epoch) {
+    if (epoch < 0) fail("there is no epoch {}; they are counted from 0", epoch);
+    if (!stream_ || epoch_ != epoch) {
+      stream_.emplace(*strategy_, counts_, situation(epoch), seed_);
+      epoch_ = epoch;
+    }
+    return *stream_;
+  }
+
+  std::unique_ptr<sampling::Strategy> strategy_;
+  std::vector<std::int64_t> counts_;
+  std::vector<std::vector<double>> class_accuracy_;  // [epoch][class]
+  std::optional<ImageOrder> order_;
+  int epochs_;
+  std::uint64_t seed_;
+  std::optional<sampling::IndexStream> stream_;  // of the epoch asked for last
+  int epoch_ = -1;
+};
+
+py::list list_strategies() {
+  py::list all;
+  for (const auto& info : sampling::strategies()) {
+    py::dict entry;
+    entry["name"] = info.name;
+    entry["parameters"] = info.parameter_words();
+    entry["help"] = info.help;
+    all.append(entry);
+  }
+  return all;
+}
+
+py::array_t<double> probabilities(const Array<std::int64_t>& counts, const std::string& strategy, int epoch, int epochs) {
+  const auto made = sampling::make_strategy(strategy);
+  sampling::refuse_feedback(*made);
+  return array_of(sampling::IndexStream(*made, span_of(counts), sampling::Situation{epoch, epochs}, 0).probabilities());
+}
+
+py::list groups(const Array<std::int64_t>& counts, const std::string& definition) {
+  py::list names;
+  for (const data::Group group : data::Groups::parse(definition).of(span_of(counts)))
+    names.append(data::kGroupNames[static_cast<std::size_t>(group)]);
+  return names;
+}
+
+data::Subset subset(const Array<std::int32_t>& labels, double rho, std::int64_t seed, const std::string& profile,
+                    int n_max, const std::string& class_order, const std::string& counts_file, int classes) {
+  data::SubsetConfig config;
+  config.profile = profile;
+  config.rho = rho;
+  config.n_max = n_max;
+  config.class_order = class_order;
+  config.counts_file = counts_file;
+  const auto span = span_of(labels);
+  if (span.empty()) fail("there are no labels");
+  return data::make_subset(config, span, classes > 0 ? classes : *std::max_element(span.begin(), span.end()) + 1, seed);
+}
+
+py::dict theory(const Array<std::int64_t>& counts, const std::string& strategy, int epoch, int epochs, int batch_size,
+                double sigma2, double norm2) {
+  const auto made = sampling::make_strategy(strategy);
+  sampling::refuse_feedback(*made);
+  sampling::IndexStream(*made, span_of(counts), sampling::Situation{epoch, epochs}, 0);  // refuses counts that cannot be
+  const theory::Forecast forecast =
+      theory::forecast(*made, span_of(counts), sampling::Situation{epoch, epochs}, {.batch = batch_size, .sigma2 = sigma2, .norm2 = norm2});
+  py::list classes;
+  for (const theory::ClassForecast& one : forecast.classes) {
+    py::dict entry;
+    entry["count"] = one.count;
+    entry["weight"] = one.weight;
+    entry["expected"] = one.expected;
+    entry["absence"] = one.absence;
+    entry["proposition_ratio"] = number_of(one.proposition_ratio);
+    entry["exact_ratio"] = number_of(one.exact_ratio);
+    classes.append(entry);
+  }
+  py::dict result;
+  result["strategy"] = forecast.strategy;
+  result["without_replacement"] = forecast.without_replacement;
+  result["lambda"] = forecast.lambda;
+  result["deviation"] = forecast.deviation.two;
+  result["total_variation"] = forecast.deviation.total_variation;
+  result["classes"] = classes;
+  return result;
+}
+
+}  // namespace
+
+void add_sampling(py::module_& module) {
+  py::class_<Source>(module, "Source", "The draws of all epochs of a training; `longtail.Sampler` walks through them.")
+      .def(py::init<const std::optional<Array<std::int64_t>>&, const std::optional<Array<std::int64_t>>&,
+                    const std::string&, int, std::uint64_t>(),
+           py::arg("labels").none(true), py::arg("counts").none(true), py::arg("strategy"), py::arg("epochs"),
+           py::arg("seed"))
+      .def_property_readonly("strategy", &Source::strategy)
+      .def_property_readonly("epochs", &Source::epochs)
+      .def_property_readonly("seed", &Source::seed)
+      .def_property_readonly("counts", &Source::counts)
+      .def_property_readonly("images", &Source::images)
+      .def_property_readonly("class_accuracy", &Source::class_accuracy)
+      .def("update", &Source::update, py::arg("class_accuracy"))
+      .def("forget", &Source::forget)
+      .def("without_replacement", &Source::without_replacement, py::arg("epoch"))
+      .def("probabilities", &Source::probabilities, py::arg("epoch"))
+      .def("fill", &Source::fill, py::arg("epoch"), py::arg("first"), py::arg("out").noconvert(), py::arg("rank") = 0,
+           py::arg("world") = 1);
+
+  py::class_<data::Subset>(module, "Subset", "Which images take part: `indices` into the labels, class after class.")
+      .def_property_readonly("indices", [](const data::Subset& subset) { return array_of(subset.indices); })
+      .def_property_readonly("counts", [](const data::Subset& subset) { return array_of(subset.counts); })
+      .def_property_readonly("sha256", &data::Subset::hash)
+      .def("__len__", &data::Subset::size);
+
+  module.def("strategies", &list_strategies);
+  module.def("canonical_strategy", &sampling::canonical_strategy, py::arg("strategy"));
+  module.def("probabilities", &probabilities, py::arg("counts"), py::arg("strategy"), py::arg("epoch") = 0,
+             py::arg("epochs") = 200);
+  module.def("groups", &groups, py::arg("counts"), py::arg("definition") = "paper");
+  module.def("subset", &subset, py::arg("labels"), py::arg("rho") = 100.0, py::arg("seed") = 42,
+             py::arg("profile") = "exp", py::arg("n_max") = 0, py::arg("class_order") = "label",
+             py::arg("counts_file") = "", py::arg("classes") = 0);
+  module.def("theory", &theory, py::arg("counts"), py::arg("strategy"), py::arg("epoch") = 0, py::arg("epochs") = 200,
+             py::arg("batch_size") = 128, py::arg("sigma2") = 1.0, py::arg("norm2") = 1.0);
+}
+
+}  // namespace longtail::python

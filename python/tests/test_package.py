@@ -1,0 +1,253 @@
+"""The package without torch: samplers against the program, logs, reports, errors, and the examples in the docstrings."""
+
+import doctest
+import random
+import unittest
+
+import numpy
+
+import common
+import longtail
+import longtail.functions
+import longtail.sampler
+
+
+class Samplers(unittest.TestCase):
+    def test_indices_are_those_that_the_program_prints(self):
+        with common.folder() as place:
+            (place / "counts.txt").write_text("\n".join(map(str, common.COUNTS)))
+            for strategy in common.STRATEGIES:
+                told = common.program("sample", "--counts", place / "counts.txt", "--strategy", strategy, "--epoch", 3,
+                                      "--epochs", 9, "--seed", 11, "--indices", 700)
+                sampler = longtail.Sampler(counts=common.COUNTS, strategy=strategy, epochs=9, seed=11)
+                sampler.set_epoch(3)
+                self.assertEqual(list(sampler)[:700], list(map(int, told.stdout.split())), strategy)
+
+    def test_labels_in_any_order_give_images_of_the_classes_that_were_drawn(self):
+        labels = numpy.repeat(numpy.arange(7), common.COUNTS)
+        by_class = longtail.Sampler(counts=common.COUNTS, strategy="square_root", seed=5)
+        shuffled = numpy.random.RandomState(1).permutation(labels)
+        mixed = longtail.Sampler(shuffled, strategy="square_root", seed=5)
+        drawn = numpy.array(list(mixed))
+        self.assertEqual(shuffled[drawn].tolist(), labels[list(by_class)].tolist())
+        self.assertEqual(sorted(longtail.Sampler(shuffled, seed=5)), list(range(len(labels))))
+
+    def test_draws_follow_the_declared_probabilities(self):
+        edges = numpy.cumsum(common.COUNTS)
+        for strategy in common.STRATEGIES[1:]:
+            sampler = longtail.Sampler(counts=common.COUNTS, strategy=strategy, epochs=5, num_samples=200000)
+            sampler.set_epoch(2)
+            observed = numpy.bincount(numpy.searchsorted(edges, sampler.indices(), side="right"), minlength=7)
+            expected = longtail.probabilities(common.COUNTS, strategy, 2, 5) * 200000
+            chi_square = ((observed - expected) ** 2 / expected).sum()
+            self.assertLess(chi_square, 27.9, strategy)  # p = 0.0001 at 6 degrees of freedom
+
+    def test_a_state_at_any_of_50_positions_gives_the_rest_of_the_epoch(self):
+        pick = random.Random(3)
+        for strategy in ("uniform", "progressive"):
+            whole = longtail.Sampler(counts=[70000, 900, 30], strategy=strategy, epochs=4, seed=8)
+            whole.set_epoch(1)
+            draws = list(whole)
+            for position in [0, 65535, 65536, 65537, len(draws)] + [pick.randrange(len(draws)) for _ in range(45)]:
+                before = longtail.Sampler(counts=[70000, 900, 30], strategy=strategy, epochs=4, seed=8)
+                before.set_epoch(1)
+                walk = iter(before)
+                for _ in range(position):
+                    next(walk)
+                after = longtail.Sampler(counts=[70000, 900, 30], strategy=strategy, epochs=4, seed=8)
+                after.load_state_dict(before.state_dict())
+                if position < len(draws):
+                    after.set_epoch(1)  # as training loops do; keeps the position
+                    self.assertEqual(list(after), draws[position:])
+                self.assertEqual(after.epoch, 2)
+
+    def test_ranks_partition_the_same_stream_whatever_their_number(self):
+        for strategy in common.STRATEGIES:
+            whole = list(longtail.Sampler(counts=common.COUNTS, strategy=strategy))
+            for world in (1, 2, 3, 8):
+                parts = [longtail.Sampler(counts=common.COUNTS, strategy=strategy, num_replicas=world, rank=rank)
+                         for rank in range(world)]
+                lists = [list(part) for part in parts]
+                self.assertEqual([len(part) for part in parts], list(map(len, lists)))
+                self.assertEqual([lists[i % world][i // world] for i in range(len(whole))], whole)
+
+    def test_a_state_of_two_ranks_continues_on_three(self):
+        whole = list(longtail.Sampler(counts=common.COUNTS))
+        two = longtail.Sampler(counts=common.COUNTS, num_replicas=2, rank=1)
+        walk = iter(two)
+        for _ in range(101):
+            next(walk)
+        rest = []
+        for rank in range(3):
+            part = longtail.Sampler(counts=common.COUNTS, num_replicas=3, rank=rank)
+            part.load_state_dict(two.state_dict())
+            rest.append(list(part))
+        self.assertEqual(sorted(sum(rest, [])), sorted(whole[202:]))
+
+    def test_epochs_advance_alone_also_after_a_walk_that_was_left(self):
+        sampler = longtail.Sampler(counts=common.COUNTS, strategy="class_balanced")
+        epochs = []
+        for epoch in range(3):
+            sampler.set_epoch(epoch)
+            epochs.append(list(sampler))
+        self.assertNotEqual(epochs[0], epochs[1])
+        alone = longtail.Sampler(counts=common.COUNTS, strategy="class_balanced")
+        self.assertEqual(list(alone), epochs[0])
+        iter(alone)  # never drawn from: begins nothing
+        next(iter(alone))  # begins epoch 1 and leaves it
+        self.assertEqual(list(alone), epochs[2])
+
+    def test_batches_are_the_stream_cut_and_their_state_is_at_a_batch(self):
+        draws = list(longtail.Sampler(counts=common.COUNTS))
+        batches = longtail.BatchSampler(longtail.Sampler(counts=common.COUNTS), 64)
+        self.assertEqual(list(batches), [draws[i:i + 64] for i in range(0, len(draws), 64)])
+        dropped = longtail.BatchSampler(longtail.Sampler(counts=common.COUNTS), 64, drop_last=True)
+        self.assertEqual(list(dropped), [draws[i:i + 64] for i in range(0, len(draws) - 63, 64)])
+        for taken in (1, 7, len(dropped)):
+            first = longtail.BatchSampler(longtail.Sampler(counts=common.COUNTS), 64, drop_last=True)
+            walk = iter(first)
+            for _ in range(taken):
+                next(walk)
+            again = longtail.BatchSampler(longtail.Sampler(counts=common.COUNTS), 64, drop_last=True)
+            again.load_state_dict(first.state_dict())
+            self.assertEqual(again.state_dict(), first.state_dict(consumed=taken))
+            if taken < len(dropped):
+                self.assertEqual([b for b in again], [draws[i:i + 64] for i in range(64 * taken, len(draws) - 63, 64)])
+            self.assertEqual(again.epoch, 1)
+
+    def test_every_rank_has_as_many_whole_batches(self):
+        for world in (2, 3, 8):
+            numbers = set()
+            for rank in range(world):
+                sampler = longtail.Sampler(counts=common.COUNTS, num_replicas=world, rank=rank)
+                numbers.add(len(list(longtail.BatchSampler(sampler, 7, drop_last=True))))
+            self.assertEqual(numbers, {sum(common.COUNTS) // world // 7})
+
+    def test_a_billion_images_need_no_memory(self):
+        import resource
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        sampler = longtail.Sampler(counts=[10**9 // 1000] * 1000, strategy="uniform")
+        walk = iter(sampler)
+        self.assertEqual(len({next(walk) for _ in range(10**5)}), 10**5)
+        self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 50 * 1024)  # KB
+
+    def test_mistakes_are_sentences(self):
+        for make, words in (
+                (lambda: longtail.Sampler(counts=[1], strategy="unifrom"), "did you mean `uniform`"),
+                (lambda: longtail.Sampler(), "give either `labels`"),
+                (lambda: longtail.Sampler([0, -1]), "image 1 has the label -1"),
+                (lambda: longtail.Sampler(counts=[3], num_samples=4), "at most 3 draws"),
+                (lambda: longtail.Sampler(counts=[3], num_replicas=2, rank=2), "from 0 to 1"),
+                (lambda: longtail.Sampler(counts=[3]).load_state_dict(
+                    longtail.Sampler(counts=[3], seed=1).state_dict()), "`seed` 1")):
+            with self.assertRaisesRegex(ValueError, words):
+                make()
+        with self.assertRaises(TypeError):
+            longtail.Sampler([0.5])
+
+
+class Logs(unittest.TestCase):
+    config = {"dataset": "toy", "strategy": "uniform", "seed": 1, "epochs": 2, "lr": 0.1}
+
+    def test_a_log_from_logits_has_everything_and_reads_back(self):
+        with common.folder() as place:
+            log = longtail.RunLog(place / "run", self.config, [200, 50, 10], class_names=["a", "b", "c"])
+            labels = numpy.array([0, 0, 1, 1, 2, 2])
+            logits = numpy.eye(3)[[0, 1, 1, 1, 2, 0]] * 4
+            log.epoch(1.5, 40.0, 0.1, logits=logits, labels=labels)
+            log.epoch(1.2, 50.0, 0.1, logits=numpy.eye(3)[labels], labels=labels)
+            self.assertFalse(longtail.read_log(place / "run")["finished"])
+            log.finish()
+            read = longtail.read_log(place / "run" / "log.json")
+            self.assertEqual(read["test_acc"], [400 / 6, 100.0])
+            self.assertEqual((read["best_epoch"], read["best"]["per_class_acc"]), (1, [100.0] * 3))
+            self.assertEqual(read["head_acc"][0], 50.0)
+            self.assertGreater(read["last"]["ece"], 0)
+            self.assertTrue(read["finished"])
+
+    def test_a_confusion_matrix_or_counts_give_the_same_accuracies(self):
+        with common.folder() as place:
+            kinds = ({"confusion": [[8, 1, 1], [2, 3, 0], [0, 1, 0]]}, {"correct": [8, 3, 0], "images": [10, 5, 1]})
+            results = []
+            for i, kind in enumerate(kinds):
+                log = longtail.RunLog(place / str(i), dict(self.config, epochs=1), [200, 50, 10])
+                log.epoch(1.0, 50.0, 0.1, test_loss=0.7, **kind)
+                log.finish()
+                results.append(longtail.read_log(place / str(i))["best"])
+            for key in ("overall_acc", "head_acc", "medium_acc", "tail_acc", "balanced_acc", "loss", "per_class_acc"):
+                self.assertEqual(results[0][key], results[1][key], key)
+            self.assertEqual((results[1]["macro_f1"], results[1]["confusion"]), (None, []))
+
+    def test_a_state_takes_a_log_back_to_its_checkpoint(self):
+        with common.folder() as place:
+            log = longtail.RunLog(place, self.config, [3, 2])
+            log.epoch(1.0, 50.0, 0.1, test_loss=0.7, correct=[1, 1], images=[2, 2])
+            state = log.state_dict()
+            log.epoch(0.5, 60.0, 0.1, test_loss=0.6, correct=[2, 2], images=[2, 2])
+            again = longtail.RunLog(place, self.config, [3, 2])
+            again.load_state_dict(state)
+            self.assertEqual(again.epochs, 1)
+            again.epoch(0.5, 60.0, 0.1, test_loss=0.6, correct=[2, 2], images=[2, 2])
+            self.assertEqual(again.state_dict(), log.state_dict())
+            with self.assertRaisesRegex(ValueError, "another run"):
+                longtail.RunLog(place, dict(self.config, lr=0.2), [3, 2]).load_state_dict(state)
+
+    def test_mistakes_are_sentences(self):
+        with common.folder() as place:
+            log = longtail.RunLog(place, self.config, [3, 2])
+            for arguments, words in (({"test_loss": float("nan"), "correct": [1, 1], "images": [2, 2]}, "finite"),
+                                     ({"test_loss": 1, "correct": [3, 1], "images": [2, 2]}, "3 right answers of 2"),
+                                     ({"test_loss": 1, "confusion": [[1, 2]]}, "1 rows for 2 classes"),
+                                     ({}, "give `test_loss`")):
+                with self.assertRaisesRegex(ValueError, words):
+                    log.epoch(1.0, 50.0, 0.1, **arguments)
+            with self.assertRaisesRegex(ValueError, "no epoch"):
+                log.finish()
+            with self.assertRaisesRegex(TypeError, "did you mean `confusion`"):
+                log.epoch(1.0, 50.0, 0.1, confusoin=[[1]])
+
+    def test_a_report_has_tables_as_lists_of_dictionaries_and_writes_the_page(self):
+        with common.folder() as place:
+            for strategy in ("uniform", "class_balanced"):
+                for seed in (1, 2, 3):
+                    config = dict(self.config, strategy=strategy, seed=seed, epochs=1, rho=20)
+                    log = longtail.RunLog(place / f"{strategy}{seed}", config, [200, 50, 10])
+                    right = [9, 5, 2 + seed] if strategy == "uniform" else [8, 6, 5 + seed]
+                    log.epoch(1.0, 50.0, 0.1, test_loss=0.7, correct=right, images=[10, 10, 10])
+                    log.finish()
+            logs = sorted(place.glob("*/log.json"))
+            made = longtail.report(logs, place / "report", tables_only=True)
+            rows = made["tables"]["overall"]["rows"]
+            self.assertEqual(len(rows), 2)
+            self.assertIn("Uniform", str(rows))
+            self.assertTrue((place / "report" / "summary.md").exists())
+            self.assertIn("class", made["text"].lower())
+
+
+class Functions(unittest.TestCase):
+    def test_the_subset_is_the_one_that_numpy_chooses(self):
+        labels = numpy.repeat(numpy.arange(10), 50)
+        made = longtail.subset(labels, 10, 7)
+        self.assertEqual((made.counts[0], made.counts[-1], len(made)), (50, 5, made.counts.sum()))
+        # NumPy's own shuffle, carried through the classes, is the outside reference.
+        shuffle, expected = numpy.random.RandomState(7), []
+        for k, count in enumerate(made.counts):
+            images = numpy.flatnonzero(labels == k)
+            shuffle.shuffle(images)
+            expected += images[:count].tolist()
+        self.assertEqual(made.indices.tolist(), expected)
+
+    def test_every_strategy_is_listed_and_can_be_made(self):
+        for info in longtail.strategies():
+            self.assertTrue(info["help"])
+            self.assertEqual(longtail.canonical_strategy(info["name"]), info["name"])
+
+
+def load_tests(loader, tests, pattern):
+    for module in (longtail, longtail.functions, longtail.sampler):
+        tests.addTests(doctest.DocTestSuite(module))
+    return tests
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,158 @@
+"""With PyTorch: DataLoader, two real processes, and examples/pytorch/train.py beside the built-in trainer."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import common
+
+common.need_torch()
+import torch.distributed
+import torch.utils.data
+
+import longtail
+
+TRAIN = common.SOURCE / "examples" / "pytorch" / "train.py"
+
+RANKS = '''
+import json, os, sys, torch.distributed
+import longtail
+sampler = longtail.Sampler(counts=json.loads(sys.argv[1]), strategy="progressive", epochs=5, seed=9)
+torch.distributed.init_process_group("gloo")
+sampler.set_epoch(2)
+path = os.path.join(sys.argv[2], f"rank{torch.distributed.get_rank()}.json")
+json.dump(list(sampler), open(path, "w"))
+'''
+
+
+def torchrun(*arguments):
+    # redirects and tee: their default, 0, is lost in torchrun 1.13 on Python 3.11, whose Flag has no member 0.
+    return subprocess.run([sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2", "--redirects", "1", "--tee",
+                           "1", "--rdzv_backend", "c10d", "--rdzv_endpoint", "127.0.0.1:0", *map(str, arguments)],
+                          capture_output=True, text=True)
+
+
+class Numbers(torch.utils.data.Dataset):
+    def __len__(self):
+        return sum(common.COUNTS)
+
+    def __getitem__(self, i):
+        return i
+
+
+class Loaders(unittest.TestCase):
+    def test_a_data_loader_has_the_stream_with_any_number_of_workers(self):
+        for workers in (0, 1, 4):
+            sampler = longtail.Sampler(counts=common.COUNTS, strategy="square_root", seed=4)
+            loader = torch.utils.data.DataLoader(Numbers(), 32, sampler=sampler, num_workers=workers)
+            for epoch in range(2):
+                expected = longtail.Sampler(counts=common.COUNTS, strategy="square_root", seed=4)
+                expected.set_epoch(epoch)
+                self.assertEqual(torch.cat(list(loader)).tolist(), expected.indices().tolist())
+
+    def test_batches_of_the_batch_sampler_are_the_loader_s(self):
+        batches = longtail.BatchSampler(longtail.Sampler(counts=common.COUNTS), 32, drop_last=True)
+        loader = torch.utils.data.DataLoader(Numbers(), batch_sampler=batches, num_workers=1)
+        expected = longtail.Sampler(counts=common.COUNTS).indices(0, 32 * len(batches)).reshape(-1, 32)
+        self.assertEqual([batch.tolist() for batch in loader], expected.tolist())
+
+    @unittest.skipUnless(torch.distributed.is_available(), "this PyTorch has no torch.distributed")
+    def test_two_processes_of_torchrun_share_the_stream(self):
+        with common.folder() as place:
+            (place / "ranks.py").write_text(RANKS)
+            done = torchrun(place / "ranks.py", json.dumps(common.COUNTS), place)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            parts = [json.loads((place / f"rank{rank}.json").read_text()) for rank in (0, 1)]
+        whole = longtail.Sampler(counts=common.COUNTS, strategy="progressive", epochs=5, seed=9)
+        whole.set_epoch(2)
+        self.assertEqual([parts[i % 2][i // 2] for i in range(len(whole))], list(whole))
+
+
+class Training(unittest.TestCase):
+    def config(self, place, **changes):
+        common.make_pictures(place)
+        told = {"config": {"dataset": "toy", "strategy": "uniform", "seed": 3, "epochs": 1, "batch_size": 16, "rho": 4.0,
+                           "profile": "exp", "n_max": 0, "augment": "none", "model": "resnet20", "lr": 0.05, "momentum": 0.9,
+                           "nesterov": True, "weight_decay": 2e-4, "clip": 5.0, "schedule": "constant", "warmup_epochs": 0,
+                           "milestones": [], "lr_decay": 0.1, **changes},
+                "params": {}, "hash": "abc", "name": "toy", "data": str(place), "threads": 1}
+        (place / "config.json").write_text(json.dumps(told))
+        return place / "config.json"
+
+    def train(self, config, run, launch=None):
+        run.mkdir(exist_ok=True)
+        done = (launch or (lambda *words: subprocess.run([sys.executable, *map(str, words)], capture_output=True, text=True)))(
+            TRAIN, config, run)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return longtail.read_log(run)
+
+    def test_the_first_epoch_has_the_training_loss_of_the_built_in_trainer(self):
+        with common.folder() as place:
+            theirs = self.train(self.config(place), place / "torch")
+            common.program("train", "--dataset", place, "--profile", "exp", "--rho", 4, "--seed", 3, "--epochs", 1,
+                           "--batch-size", 16, "--augment", "none", "--model", "resnet20", "--lr", 0.05, "--schedule",
+                           "constant", "--warmup-epochs", 0, "--strategy", "uniform", "--out", place / "ours")
+            ours = longtail.read_log(place / "ours")
+        self.assertEqual(ours["class_counts"], theirs["class_counts"])
+        self.assertEqual(ours["fingerprint"]["subset"], theirs["fingerprint"]["subset"])
+        self.assertLess(abs(theirs["train_loss"][0] / ours["train_loss"][0] - 1), 0.02)
+
+    def test_a_run_that_was_stopped_resumes_with_the_same_log(self):
+        with common.folder() as place:
+            whole = self.train(self.config(place, epochs=2, augment="crop_flip"), place / "whole")
+            self.train(self.config(place, epochs=1, augment="crop_flip"), place / "parts")
+            state = torch.load(place / "parts" / "state.pt")
+            text = json.loads(state["log"]["log"])
+            text["config"]["epochs"], text["finished"] = 2, False
+            state["log"]["log"] = json.dumps(text)
+            state["sampler"]["epochs"] = 2
+            torch.save(state, place / "parts" / "state.pt")
+            parts = self.train(self.config(place, epochs=2, augment="crop_flip"), place / "parts")
+        self.assertEqual(parts["train_loss"], whole["train_loss"])
+        self.assertEqual(parts["best"], whole["best"])
+
+    @unittest.skipUnless(torch.distributed.is_available(), "this PyTorch has no torch.distributed")
+    def test_two_processes_train_together(self):
+        with common.folder() as place:
+            config = self.config(place, epochs=1)
+            log = self.train(config, place / "two", torchrun)
+            alone = self.train(config, place / "one")
+        self.assertTrue(log["finished"])
+        self.assertEqual(log["fingerprint"]["init"], alone["fingerprint"]["init"])
+        # The same images in each step; batch norm sees half of them in each process.
+        self.assertLess(abs(log["train_loss"][0] / alone["train_loss"][0] - 1), 0.2)
+
+
+class Studies(unittest.TestCase):
+    def test_the_shipped_study_at_toy_size_runs_is_killed_resumes_and_reports(self):
+        with common.folder() as place:
+            common.make_pictures(place)
+            changes = ["trainer.time_limit=10m", "train.epochs=2", "train.batch_size=16", "train.warmup_epochs=1", "data.rho=4",
+                       "data.dataset=toy", "data.profile=exp", "model.model=resnet20", "grid.seed=[1,2]",
+                       f'trainer.command=["{sys.executable}", "{TRAIN}", "{{config}}", "{{run}}"]']
+            command = ["study", "run", common.SOURCE / "studies" / "pytorch.toml", "--out", place / "out", "--data", place]
+            for change in changes:
+                command += ["--set", change]
+            # Killed when the first run is done, a few epochs before the last.
+            process = subprocess.Popen([common.PROGRAM, *map(str, command)], stdout=subprocess.PIPE, text=True)
+            for line in process.stdout:
+                if " done " in line and "study pytorch" not in line:
+                    break
+            alive = process.poll() is None
+            process.kill()
+            process.wait()
+            self.assertTrue(alive)
+            before = len(list(place.glob("out/runs/*/done.json")))
+            self.assertTrue(1 <= before < 8, before)
+            done = common.program(*command, "--jobs", 2, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertEqual(len(list(place.glob("out/runs/*/done.json"))), 8)
+            self.assertIn("all strategies share subset, initial weights", done.stdout)
+            made = longtail.report(place / "out", place / "report", tables_only=True)
+            self.assertEqual(len(made["tables"]["overall"]["rows"]), 4)
+
+
+if __name__ == "__main__":
+    unittest.main()

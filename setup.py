@@ -1,0 +1,29 @@
+"""Builds the extension module of the Python package by CMake; everything else is in pyproject.toml."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+class CMakeBuild(build_ext):
+    def build_extension(self, extension):
+        place = pathlib.Path(self.build_temp).resolve() / "cmake"
+        generator = ["-G", "Ninja"] if shutil.which("ninja") else []
+        subprocess.run(["cmake", "-S", HERE, "-B", place, *generator, "-DLONGTAIL_PARTS=python", "-DLONGTAIL_TESTS=OFF",
+                        "-DCMAKE_BUILD_TYPE=Release", f"-DPython_EXECUTABLE={sys.executable}"], check=True)
+        subprocess.run(["cmake", "--build", place, "--parallel", "--target", "longtail_python"], check=True)
+        target = pathlib.Path(self.get_ext_fullpath(extension.name))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (built,) = (place / "python" / "longtail").glob("_core*.so")
+        shutil.copy2(built, target)
+
+
+setup(version=re.search(r"project\(longtail VERSION ([0-9.]+)", (HERE / "CMakeLists.txt").read_text()).group(1),
+      ext_modules=[Extension("longtail._core", [])], cmdclass={"build_ext": CMakeBuild})
