@@ -30,6 +30,9 @@ struct ParamInfo {
   std::string range;      // in words, may be empty
   std::string help;       // a sentence
   bool identity = true;   // part of what makes a run another run; false for threads, folders and the like
+  // Of a parameter that younger versions brought: the value that stands for "as before". At it the parameter is
+  // left out of a run's identity and files, so that old runs stay what they are; where it is absent it has it.
+  std::string omitted{};
 
   std::string flag() const;
 };
@@ -72,6 +75,11 @@ class ParamTable {
     Entry& one_of(std::vector<std::string> choices);
     // Any other check: throws an Error if the text of the value is not acceptable.
     Entry& check(std::string range, std::function<void(const std::string& text)> test);
+    // Left out of a run's identity and files at this value.
+    Entry& omitted(std::string value) {
+      info.omitted = std::move(value);
+      return *this;
+    }
     // Not part of a run's identity.
     Entry& incidental() {
       info.identity = false;
@@ -88,7 +96,7 @@ class ParamTable {
   Entry& add(std::string name, T Config::*member, std::string help) {
     Entry entry;
     entry.info = {name, section_, detail::type_name(static_cast<const T*>(nullptr)),
-                  detail::print(Config{}.*member), "", std::move(help), true};
+                  detail::print(Config{}.*member), "", std::move(help), true, ""};
     entry.set = [name, member](Config& config, std::string_view text) { detail::parse(name, text, config.*member); };
     entry.get = [member](const Config& config) { return detail::print(config.*member); };
     entries_.push_back(std::move(entry));

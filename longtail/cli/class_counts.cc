@@ -33,6 +33,11 @@ void LabelSource::add_flags(App& command) {
       ->type_name("FILE");
 }
 
+void decide_subset(const CLI::App& command, const LabelSource& source, data::SubsetConfig& subset) {
+  subset = data::decided(subset, source.labels_file.empty() ? source.dataset : "cifar100");
+  if (command.count("--rho") > 0) data::refuse_idle_ratio(subset, source.dataset);
+}
+
 Labels load_labels(const LabelSource& source) {
   if (source.labels_file.empty()) {
     data::Dataset dataset = data::load_dataset(source.dataset, source.data_dir);

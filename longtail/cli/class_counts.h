@@ -20,6 +20,10 @@ struct LabelSource {
   const std::string& name() const { return labels_file.empty() ? dataset : labels_file; }
 };
 
+// Decides what the flags leave to the data set (profile, groups). A list of labels or counts is cut as in the
+// paper. A UsageError if --rho was given to `command` but would not be used.
+void decide_subset(const CLI::App& command, const LabelSource& source, data::SubsetConfig& subset);
+
 // Labels of the training split with the names of the classes (their numbers, if they have no names).
 struct Labels {
   std::vector<std::int32_t> labels;

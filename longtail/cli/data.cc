@@ -33,6 +33,8 @@ struct Options {
   std::string data;
   std::string url;
   std::string root;
+  std::string fit = "stretch";
+  bool skip_unreadable = false;
   int timeout = 30;
   bool again = false;
 };
@@ -144,9 +146,13 @@ std::string numbers(const std::array<float, 3>& values, int channels) {
   return base::join(parts, ", ");
 }
 
+data::PictureOptions picture_options(const Options& options) {
+  return {data::parse_fit(options.fit), options.skip_unreadable};
+}
+
 void info(const Options& options) {
   const auto started = Clock::now();
-  const data::Dataset data = data::load_dataset(options.name, options.data);
+  const data::Dataset data = data::load_dataset(options.name, options.data, picture_options(options));
   const double seconds = std::chrono::duration<double>(Clock::now() - started).count();
   const auto* published = data::find_published(options.name);
   fmt::print("{:<12}{}\n", "name", data.name);
@@ -166,7 +172,10 @@ void info(const Options& options) {
   fmt::print("{:<12}{}\n", "deviation", numbers(data.deviation, data.channels));
   fmt::print("{:<12}{}{}\n", "hash", data.hash,
              published && !published->hash.empty() ? " (as published)" : "");
+  if (data.picture_side > 0)
+    fmt::print("{:<12}{} pixels, the median of their shorter sides\n", "pictures", data.picture_side);
   fmt::print("{:<12}{:.2f} s\n", "loaded in", seconds);
+  for (const std::string& remark : data.remarks) fmt::print("{}\n", remark);
 }
 
 void fetch(const Options& options) {
@@ -193,10 +202,12 @@ std::string own_source(const std::string& path) {
   if (path.find(':') != std::string::npos) return path;
   std::error_code ignored;
   if (data::has_arrays(path)) return "arrays:" + path;
-  if (fs::is_directory(fs::path(path) / "train", ignored)) return "folder:" + path;
+  for (const auto& entry : fs::directory_iterator(path, ignored)) {
+    if (entry.is_directory(ignored)) return "folder:" + path;
+  }
   base::fail<base::UsageError>(
-      "{} is neither a folder with `train` and `test` in it nor a folder of arrays; write the kind "
-      "before it: folder:DIR, list:TRAIN,TEST, arrays:DIR, cifar:DIR or idx:DIR",
+      "{} is neither a folder with a folder for each class nor a folder of arrays; write the kind before it: "
+      "folder:DIR, list:TRAIN,TEST, arrays:DIR, cifar:DIR or idx:DIR",
       path);
 }
 
@@ -209,8 +220,10 @@ void import(const Options& options) {
     target = data::import_published(*published, options.path, folder, interrupted);
   } else {
     replaced = fs::exists(folder / options.name);
-    target = data::import_own(options.name, data::load_dataset(own_source(options.path), options.root),
-                              folder, interrupted);
+    const data::Dataset own =
+        data::load_dataset(own_source(options.path), options.root, picture_options(options));
+    for (const std::string& remark : own.remarks) fmt::print("{}\n", remark);
+    target = data::import_own(options.name, own, folder, interrupted);
   }
   fmt::print("{} is in {}{}\n", options.name, target.string(),
              replaced ? "; what was there is replaced" : "");
@@ -235,10 +248,18 @@ void add_data(App& app) {
     sub->callback([options, run] { run(*options); });
     return sub;
   };
+  const auto add_picture_flags = [options](CLI::App& sub) {
+    sub.add_option("--fit", options->fit,
+                   "How a picture that is not square becomes square: stretch, crop (its middle) or pad (black "
+                   "bars) [stretch]")
+        ->check(CLI::IsMember({"stretch", "crop", "pad"}));
+    sub.add_flag("--skip-unreadable", options->skip_unreadable, "Leave out pictures that cannot be read");
+  };
   add("list", "What is known by name and where it is", list);
 
   App* sub = add("info", "Load a data set, check it and describe it", info);
   sub->add_option("name", options->name, "cifar100, folder:DIR, ... (see `longtail data list`)")->required();
+  add_picture_flags(*sub);
 
   sub = add("fetch", "Download a data set from its authors, check it and unpack it", fetch);
   sub->add_option("name", options->name, base::join(data::published_names(), ", "))->required();
@@ -253,6 +274,7 @@ void add_data(App& app) {
   sub->add_option("path", options->path,
                   "Published data: its archive or folder. Your own: folder:DIR, list:TRAIN,TEST, ...")
       ->required();
+  add_picture_flags(*sub);
   sub->add_option("--root", options->root, "Folder that the paths in list files are relative to")
       ->type_name("DIR");
 }

@@ -135,7 +135,7 @@ theory::OnStage stage_printer() {
 ProbeReport make_report(const ProbeOptions& options) {
   const std::vector<std::string> epochs = epochs_to_probe(options);
   const train::RunConfig config = config_of(options);
-  const data::Dataset dataset = data::load_dataset(config.dataset, config.data);
+  const data::Dataset dataset = *train::load_run_dataset(config);
   data::Subset subset =
       data::make_subset(config.subset, dataset.train.labels, dataset.classes(), config.seed);
   // By all its images, as in the log of the run, whatever is held out.
@@ -233,6 +233,10 @@ void add_probe(App& app) {
   add_param_flags(*command, train::run_params(), options->config, kFreshFlags);
   command->callback([options, command] {
     if (!options->run.empty()) refuse_fresh_flags(*command, options->run);
+    if (command->count("--rho") > 0) {
+      data::refuse_idle_ratio(data::decided(options->config.subset, options->config.dataset),
+                              options->config.dataset);
+    }
     run_probe(*options);
   });
 }

@@ -54,7 +54,7 @@ class ProbeCommandTest : public testing::Test {
 
   // Trains for two epochs and keeps the network after the first.
   static fs::path make_run(const std::string& name) {
-    const Outcome outcome = run_program({"train", "--dataset",    dataset(),  "--rho",
+    const Outcome outcome = run_program({"train", "--dataset",    dataset(), "--profile", "exp", "--rho",
                                          "4",     "--model",      "resnet20", "--epochs",
                                          "2",     "--batch-size", "4",        "--warmup-epochs",
                                          "1",     "--milestones", "",         "--keep-epochs",
@@ -70,7 +70,7 @@ fs::path ProbeCommandTest::folder_;
 
 TEST_F(ProbeCommandTest, TheInitialNetworkIsProbedWithoutARun) {
   const Outcome outcome =
-      run_program({"probe", "--dataset", dataset(), "--rho", "4", "--model", "resnet20", "--batch-size", "4",
+      run_program({"probe", "--dataset", dataset(), "--profile", "exp", "--rho", "4", "--model", "resnet20", "--batch-size", "4",
                    "--epochs", "4", "--batches", "4", "--training-batches", "4", "--json"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const json result = json::parse(outcome.out)["results"][0];

@@ -179,7 +179,7 @@ void run(const SampleArguments& arguments) {
   fmt::print("{} at epoch {} of {}: {} images in {} classes, {}\n\n", strategy->name(), arguments.epoch,
              arguments.epochs, with_commas(images), classes.size(),
              replacement ? "drawn with replacement" : "each once an epoch");
-  const data::Groups groups = data::Groups::parse(arguments.subset.groups);
+  const data::Groups groups = data::Groups::parse(arguments.subset.groups).decided(available.counts);
   print_table(arguments, arguments.per == "group" ? by_group(classes, groups) : classes, images, replacement);
   print_summary(arguments, classes, images, replacement);
 }
@@ -247,7 +247,10 @@ void add_sample(App& app) {
       "  longtail sample --strategy 'deferred:first=uniform,then=progressive(gamma=2),at=160' --epoch 180\n"
       "`absent` is the chance that a batch has no image of the class or group. docs/sampling.md explains "
       "all.");
-  command->callback([arguments] { run(*arguments); });
+  command->callback([arguments, command] {
+    if (arguments->counts_file.empty()) decide_subset(*command, arguments->source, arguments->subset);
+    run(*arguments);
+  });
 }
 
 }  // namespace longtail::cli

@@ -58,7 +58,7 @@ class Study : public testing::Test {
     const std::string epochs = grid.find("epochs") == std::string::npos ? "epochs = 2\n" : "";
     base::write_atomically(file(),
                            "[data]\ndataset = \"idx:" + (folder_ / "data").string() +
-                               "\"\nn_max = 40\nrho = 8\ngroups = \"30,15\"\n[model]\nmodel = \"resnet20\"\n"
+                               "\"\nprofile = \"exp\"\nn_max = 40\nrho = 8\ngroups = \"30,15\"\n[model]\nmodel = \"resnet20\"\n"
                                "[train]\nbatch_size = 16\nwarmup_epochs = 1\n" +
                                epochs + "[grid]\n" + grid);
   }

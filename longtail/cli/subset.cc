@@ -72,7 +72,8 @@ void run(const SubsetArguments& arguments) {
       data::make_subset(arguments.subset, labels.labels, labels.classes(), arguments.seed);
   if (!arguments.out.empty()) base::write_atomically(arguments.out, as_lines(subset.indices));
   print_statistics(arguments, subset, static_cast<std::int64_t>(labels.labels.size()));
-  if (arguments.classes) print_classes(subset, labels, data::Groups::parse(arguments.subset.groups));
+  if (arguments.classes)
+    print_classes(subset, labels, data::Groups::parse(arguments.subset.groups).decided(subset.counts));
   if (!arguments.out.empty()) {
     fmt::print("  written to      {} (one index into the training images a line, class after class)\n",
                arguments.out);
@@ -99,7 +100,10 @@ void add_subset(App& app) {
       "  longtail subset --dataset fashion_mnist --profile step --rho 50\n"
       "  longtail subset --labels labels.txt --rho 20 --class-order shuffled:7 --out subset.txt\n"
       "docs/subsets.md explains the profiles.");
-  command->callback([arguments] { run(*arguments); });
+  command->callback([arguments, command] {
+    decide_subset(*command, arguments->source, arguments->subset);
+    run(*arguments);
+  });
 }
 
 }  // namespace longtail::cli

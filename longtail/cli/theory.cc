@@ -58,7 +58,6 @@ std::vector<train::RunLog> read_logs(const std::vector<std::string>& paths) {
 
 TheoryReport make_report(const TheoryOptions& options) {
   TheoryReport report;
-  report.groups = data::Groups::parse(options.subset.groups);
   if (options.counts_file.empty()) {
     if (options.subset.profile == "counts")
       base::fail<base::UsageError>("the profile `counts` needs the images of each class; give --counts FILE");
@@ -70,6 +69,7 @@ TheoryReport make_report(const TheoryOptions& options) {
     report.counts = read_counts(options.counts_file);
     report.title = options.counts_file;
   }
+  report.groups = data::Groups::parse(options.subset.groups).decided(report.counts);
   report.epochs = options.epochs;
   report.assumptions = options.assumptions;
   for (const int epoch : options.shown_epochs) {
@@ -154,7 +154,10 @@ void add_theory(App& app) {
   command->add_option("--out", options->out, "Folder for theory.json and the figures (needs gnuplot).");
   command->add_option("--format", options->format, "Of the figures: pdf, svg or png. [pdf]")
       ->check(IsMember({"pdf", "svg", "png"}));
-  command->callback([options] { run_theory(*options); });
+  command->callback([options, command] {
+    if (options->counts_file.empty()) decide_subset(*command, options->source, options->subset);
+    run_theory(*options);
+  });
 }
 
 }  // namespace longtail::cli

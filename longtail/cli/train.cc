@@ -60,7 +60,12 @@ void add_train(App& app) {
       "  longtail train --data cifar-100-python --rho 100 --strategy progressive --seed 42 --out "
       "runs/progressive-42\n"
       "RUN/log.json then has the results. Ctrl-C stops after the current step and exits with 130.");
-  command->callback([arguments] { run(*arguments); });
+  command->callback([arguments, command] {
+    const train::RunConfig& config = arguments->config;
+    if (command->count("--rho") > 0)
+      data::refuse_idle_ratio(data::decided(config.subset, config.dataset), config.dataset);
+    run(*arguments);
+  });
 }
 
 }  // namespace longtail::cli

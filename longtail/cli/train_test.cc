@@ -55,7 +55,7 @@ class TrainCommand : public testing::Test {
 
   std::vector<std::string> command(const std::string& name, const std::vector<std::string>& more = {}) const {
     std::vector<std::string> words = {"train",     "--dataset", "idx:" + folder_.string(),
-                                      "--rho",     "2",         "--groups",
+                                      "--profile", "exp",       "--rho",     "2",         "--groups",
                                       "5,3",       "--model",   "resnet20",
                                       "--threads", "2",         "--batch-size",
                                       "4",         "--out",     run_folder(name)};

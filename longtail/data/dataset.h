@@ -30,6 +30,9 @@ struct Dataset {
   std::array<float, 3> mean{};       // of a channel, in [0, 1] units
   std::array<float, 3> deviation{};  // of a channel
   std::string hash;                  // SHA-256 over the pixels and labels of both splits
+  // Sentences on what was done beyond reading: a test part split off, classes or files left out.
+  std::vector<std::string> remarks{};
+  int picture_side = 0;  // median of the shorter sides of pictures read from files; 0: not read from pictures
 
   int classes() const { return static_cast<int>(class_names.size()); }
   std::size_t image_bytes() const { return static_cast<std::size_t>(channels) * kPixels; }

@@ -1,6 +1,7 @@
 // Head, medium and tail: a named way of cutting the classes by their number of training images.
 //   paper: head n > 100, medium 20 < n <= 100, tail n <= 20      field: head n > 100, medium 20 <= n <= 100,
 //   tail n < 20 "A,B": head n > A, medium B < n <= A, tail n <= B
+//   auto: thirds of the classes by size; classes of one size are never parted
 #pragma once
 
 #include <array>
@@ -20,19 +21,28 @@ class Groups {
   // An Error says what a definition looks like.
   static Groups parse(std::string_view text);
 
+  // With the thresholds decided: `auto` cuts these classes into thirds. Any other definition as it is.
+  Groups decided(std::span<const std::int64_t> counts) const;
+
+  // Of a class among others. `auto` must be decided.
   Group of(std::int64_t count) const;
   // The group of each class.
   std::vector<Group> of(std::span<const std::int64_t> counts) const;
   // Number of classes in head, medium, tail.
   std::array<int, 3> sizes(std::span<const std::int64_t> counts) const;
-  // The same without the classes that have no image: nobody trains or tests them.
-  std::array<int, 3> trained_sizes(std::span<const std::int64_t> counts) const;
+  // The same without the classes that have no image: nobody trains or tests them. With `tested` (test images
+  // of each class) also without those that nobody tests.
+  std::array<int, 3> trained_sizes(std::span<const std::int64_t> counts,
+                                   std::span<const std::int64_t> tested = {}) const;
+  // The most images of a tail class, and of a medium one.
+  std::array<std::int64_t, 2> thresholds() const { return {tail_up_to_, head_above_}; }
   const std::string& name() const { return name_; }
 
  private:
   std::string name_;
   std::int64_t head_above_ = 100;  // head: n > head_above_
   std::int64_t tail_up_to_ = 20;   // tail: n <= tail_up_to_
+  bool undecided_ = false;         // auto, before it has seen the classes
 };
 
 }  // namespace longtail::data

@@ -11,33 +11,23 @@
 #include <jpeglib.h>
 
 #include "longtail/base/error.h"
+#include "longtail/base/text.h"
+#include "longtail/data/exif.h"
+#include "longtail/data/image_formats.h"
 
 namespace longtail::data {
-namespace {
-
-using base::fail;
+namespace detail {
 
 void check_size(std::uint64_t width, std::uint64_t height, std::uint64_t most_pixels,
                 const std::string& where) {
   if (width == 0 || height == 0 || width * height > most_pixels) {
-    fail("{}: a picture of {} by {} pixels; at most {} pixels can be read", where, width, height,
-         most_pixels);
+    base::fail("{}: a picture of {} by {} pixels; at most {} pixels can be read", where, width, height,
+               most_pixels);
   }
 }
 
-// ---- PNG ----
-
-// Frees what libpng holds, whichever way we leave.
-struct PngImage {
-  png_image image{};
-  PngImage() { image.version = PNG_IMAGE_VERSION; }
-  ~PngImage() { png_image_free(&image); }
-  PngImage(const PngImage&) = delete;
-  PngImage& operator=(const PngImage&) = delete;
-};
-
-// `picture` has its transparency as a last channel. The mean with black is taken of the stored values, as
-// browsers and image libraries do it; libpng's own way works on light and would brighten what shines through.
+// The mean with black is taken of the stored values, as browsers and image libraries do it; libpng's own way
+// works on light and would brighten what shines through.
 void lay_on_black(Picture& picture) {
   const auto colours = static_cast<std::size_t>(picture.channels - 1);
   const std::size_t pixels = picture.samples.size() / (colours + 1);
@@ -51,6 +41,36 @@ void lay_on_black(Picture& picture) {
   picture.samples.resize(colours * pixels);
   picture.channels = static_cast<int>(colours);
 }
+
+void drop_equal_channels(Picture& picture) {
+  const std::size_t pixels = picture.samples.size() / 3;
+  const auto* samples = picture.samples.data();
+  for (std::size_t i = 0; i < pixels; ++i) {
+    if (samples[3 * i] != samples[3 * i + 1] || samples[3 * i] != samples[3 * i + 2]) return;
+  }
+  for (std::size_t i = 0; i < pixels; ++i) picture.samples[i] = picture.samples[3 * i];
+  picture.samples.resize(pixels);
+  picture.channels = 1;
+}
+
+}  // namespace detail
+
+namespace {
+
+using base::fail;
+using detail::check_size;
+using detail::lay_on_black;
+
+// ---- PNG ----
+
+// Frees what libpng holds, whichever way we leave.
+struct PngImage {
+  png_image image{};
+  PngImage() { image.version = PNG_IMAGE_VERSION; }
+  ~PngImage() { png_image_free(&image); }
+  PngImage(const PngImage&) = delete;
+  PngImage& operator=(const PngImage&) = delete;
+};
 
 Picture decode_png(std::span<const std::uint8_t> file, const std::string& where, std::uint64_t most_pixels) {
   PngImage png;
@@ -164,35 +184,71 @@ Picture decode_jpeg(std::span<const std::uint8_t> file, const std::string& where
   return picture;
 }
 
+Picture decode_stored(std::span<const std::uint8_t> file, const std::string& where,
+                      std::uint64_t most_pixels) {
+  const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  if (text.starts_with("\x89PNG\r\n\x1a\n")) return decode_png(file, where, most_pixels);
+  if (text.starts_with("\xff\xd8\xff")) return decode_jpeg(file, where, most_pixels);
+  if (text.starts_with("GIF8")) return detail::decode_gif(file, where, most_pixels);
+  if (text.starts_with("RIFF") && text.substr(0, 12).ends_with("WEBP"))
+    return detail::decode_webp(file, where, most_pixels);
+  fail("{}: not a PNG, JPEG, WebP or GIF picture; convert it or take it out of the folder", where);
+}
+
 }  // namespace
 
 Picture decode_picture(std::span<const std::uint8_t> file, const std::string& where,
                        std::uint64_t most_pixels) {
-  constexpr std::array<std::uint8_t, 8> kPng = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-  constexpr std::array<std::uint8_t, 3> kJpeg = {0xff, 0xd8, 0xff};
-  if (file.size() >= kPng.size() && std::equal(kPng.begin(), kPng.end(), file.begin()))
-    return decode_png(file, where, most_pixels);
-  if (file.size() >= kJpeg.size() && std::equal(kJpeg.begin(), kJpeg.end(), file.begin())) {
-    return decode_jpeg(file, where, most_pixels);
-  }
-  fail("{}: not a PNG or JPEG picture; convert it or take it out of the folder", where);
+  Picture picture = decode_stored(file, where, most_pixels);
+  turn_upright(picture, orientation_of(file));
+  return picture;
+}
+
+Fit parse_fit(std::string_view name) {
+  const std::vector<std::string> names(kFitNames.begin(), kFitNames.end());
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end())
+    fail("`fit` is `{}`; it must be one of {}{}", name, base::join(names, ", "), base::did_you_mean(name, names));
+  return static_cast<Fit>(found - names.begin());
+}
+
+Window window_of(const Picture& picture, Fit fit) {
+  const std::int64_t width = picture.width, height = picture.height;
+  if (fit == Fit::kStretch) return {0, 0, width, height};
+  const std::int64_t side = fit == Fit::kCrop ? std::min(width, height) : std::max(width, height);
+  // Of an odd margin the smaller half is above and to the left; a shift rounds down below 0 too.
+  return {(width - side) >> 1, (height - side) >> 1, side, side};
 }
 
 void area_average(const Picture& picture, std::span<std::uint8_t, std::size_t{3} * kPixels> out) {
-  // In units of 1/32 of a source pixel every border is a whole number: source pixel x covers [32x, 32x + 32),
-  // new pixel u covers [uW, uW + W). All sums are integers, so the mean is exact.
-  const auto width = static_cast<std::uint64_t>(picture.width);
-  const auto height = static_cast<std::uint64_t>(picture.height);
+  area_average(picture, window_of(picture, Fit::kStretch), out);
+}
+
+void area_average(const Picture& picture, const Window& window,
+                  std::span<std::uint8_t, std::size_t{3} * kPixels> out) {
+  // In units of 1/32 of a source pixel every border is a whole number: pixel x of the window covers
+  // [32x, 32x + 32), new pixel u covers [uW, uW + W). All sums are integers, so the mean is exact.
+  const auto width = static_cast<std::uint64_t>(window.width);
+  const auto height = static_cast<std::uint64_t>(window.height);
+  // What of the window is picture; the rest is black and adds nothing.
+  const auto visible = [](std::int64_t from, std::int64_t size, std::int64_t limit) {
+    return std::pair(std::max<std::int64_t>(from, 0), std::min(from + size, limit));
+  };
+  const auto [left, right] = visible(window.x, window.width, picture.width);
+  const auto [top, bottom] = visible(window.y, window.height, picture.height);
   const auto channels = static_cast<std::size_t>(picture.channels);
   std::vector<std::uint64_t> sums(channels * kPixels);
   std::vector<std::uint64_t> line(channels * kSide);
   const auto overlap = [](std::uint64_t a, std::uint64_t a_end, std::uint64_t b, std::uint64_t b_end) {
     return std::min(a_end, b_end) - std::max(a, b);
   };
-  for (std::uint64_t y = 0; y < height; ++y) {
+  for (std::int64_t row = top; row < bottom; ++row) {
+    const auto y = static_cast<std::uint64_t>(row - window.y);
     std::fill(line.begin(), line.end(), 0);
-    const std::uint8_t* source = picture.samples.data() + y * width * channels;
-    for (std::uint64_t x = 0; x < width; ++x, source += channels) {
+    const std::uint8_t* source =
+        picture.samples.data() + static_cast<std::size_t>(row * picture.width + left) * channels;
+    for (std::int64_t column = left; column < right; ++column, source += channels) {
+      const auto x = static_cast<std::uint64_t>(column - window.x);
       const std::uint64_t last = (kSide * x + kSide - 1) / width;
       for (std::uint64_t u = kSide * x / width; u <= last; ++u) {
         const std::uint64_t weight = overlap(kSide * x, kSide * x + kSide, u * width, u * width + width);

@@ -1,11 +1,12 @@
-// One PNG or JPEG picture, decoded and averaged down to 32x32. The kind is told by the first bytes, not by
-// the name.
+// One picture (PNG, JPEG, WebP or GIF), decoded, turned upright and averaged down to 32x32. The kind is told by
+// the first bytes, not by the name.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "longtail/data/dataset.h"
@@ -23,13 +24,34 @@ struct Picture {
 // Larger pictures are refused before anything is allocated for them.
 inline constexpr std::uint64_t kMostPixels = std::uint64_t{1} << 26;
 
-// Transparency is laid on black; CMYK becomes RGB; 16 bits become 8. A file that is neither PNG nor JPEG, or
-// that ends early, is an Error naming `where`.
+// Transparency is laid on black; CMYK becomes RGB; 16 bits become 8; an animation gives its first frame; the
+// orientation mark of a camera is obeyed. A file of another kind, or one that ends early, is an Error naming
+// `where`.
 Picture decode_picture(std::span<const std::uint8_t> file, const std::string& where,
                        std::uint64_t most_pixels = kMostPixels);
 
-// The picture stretched to 32x32, each new pixel the exact mean of the area it covers, rounded half up;
-// planar, always three channels (a grey picture three times the same).
+// How a picture that is not square becomes square: all of it stretched, the middle of it, or all of it between
+// black bars.
+enum class Fit { kStretch, kCrop, kPad };
+inline constexpr std::array<std::string_view, 3> kFitNames = {"stretch", "crop", "pad"};
+// An Error lists the names.
+Fit parse_fit(std::string_view name);
+
+// A rectangle in the pixels of a picture. It may reach beyond the picture, where all is black.
+struct Window {
+  std::int64_t x = 0;
+  std::int64_t y = 0;
+  std::int64_t width = 0;
+  std::int64_t height = 0;
+};
+// What of the picture is seen.
+Window window_of(const Picture& picture, Fit fit);
+
+// What the window shows stretched to 32x32, each new pixel the exact mean of the area it covers, rounded half
+// up; planar, always three channels (a grey picture three times the same).
+void area_average(const Picture& picture, const Window& window,
+                  std::span<std::uint8_t, std::size_t{3} * kPixels> out);
+// The whole picture.
 void area_average(const Picture& picture, std::span<std::uint8_t, std::size_t{3} * kPixels> out);
 
 }  // namespace longtail::data

@@ -1,6 +1,7 @@
 // Your own pictures as a data set: a folder with a folder for each class, or list files as ImageNet-LT and
 // Places-LT ship them. Pictures of any size, averaged down to 32x32. One channel if every picture is grey,
-// otherwise three.
+// otherwise three. What was done beyond reading (a test part split off, classes or files left out) is said in
+// Dataset::remarks.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,15 @@
 #include <vector>
 
 #include "longtail/data/dataset.h"
+#include "longtail/data/image.h"
 
 namespace longtail::data {
+
+struct PictureOptions {
+  Fit fit = Fit::kStretch;
+  // Leave out files that cannot be read, and say so. Otherwise they are an Error that names all of them.
+  bool skip_unreadable = false;
+};
 
 // One picture to read and its label.
 struct PictureEntry {
@@ -19,15 +27,27 @@ struct PictureEntry {
   std::int32_t label = 0;
 };
 
-// `train/CLASS/*` and `test/CLASS/*` (or `val`). Classes are the folders of `train` in the order of their
-// names' bytes; files likewise; hidden files are passed over. Not yet sealed; the channel constants are
+// `train/CLASS/*` and `test/CLASS/*` (or `val`), or `CLASS/*` alone; without a test folder a test part is split
+// off (test_part). Classes are the folders in the order of their names' bytes; files likewise; hidden files
+// are passed over. A class without training pictures is left out. Not yet sealed; the channel constants are
 // measured.
-Dataset read_picture_folder(const std::filesystem::path& folder);
+Dataset read_picture_folder(const std::filesystem::path& folder, const PictureOptions& options = {});
 
 // A line is `path label`; the label is what follows the last blank. Paths are relative to `root` (if empty,
-// to the list's own folder). Labels run from 0 without gaps.
+// to the list's own folder). Classes are the labels of the training list, by number.
 Dataset read_picture_lists(const std::filesystem::path& train, const std::filesystem::path& test,
-                           const std::filesystem::path& root);
+                           const std::filesystem::path& root, const PictureOptions& options = {});
+
+// Pictures of a class of `count` that become test pictures: a fifth, but at least five where that is no more
+// than a third.
+std::int64_t test_part_size(std::int64_t count);
+// Which pictures become test pictures, by their names `CLASS/FILE`: those with the smallest SHA-256 of the
+// name, class by class. A picture added or taken away moves hardly any other.
+std::vector<bool> test_part(const std::vector<PictureEntry>& entries);
+
+// One picture as the data sets here have it: planar, `channels` (1: of a colour picture the mean of red, green
+// and blue).
+std::vector<std::uint8_t> read_picture(const std::filesystem::path& path, Fit fit, int channels);
 
 // The lines of one list file.
 std::vector<PictureEntry> parse_picture_list(std::string_view text, const std::filesystem::path& root,

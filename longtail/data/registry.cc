@@ -99,20 +99,21 @@ Dataset load_own_idx(const fs::path& folder) {
   return data;
 }
 
-Dataset load_own_lists(std::string_view lists, const fs::path& root) {
+Dataset load_own_lists(std::string_view lists, const fs::path& root, const PictureOptions& pictures) {
   const std::vector<std::string> paths = base::split(lists, ',');
   if (paths.size() != 2) {
     fail<base::UsageError>("list:{} should be list:TRAIN,TEST; every data set needs a test split", lists);
   }
-  return read_picture_lists(paths[0], paths[1], root);
+  return read_picture_lists(paths[0], paths[1], root, pictures);
 }
 
-Dataset load_own(std::string_view name, std::string_view kind, std::string_view path, const fs::path& dir) {
+Dataset load_own(std::string_view name, std::string_view kind, std::string_view path, const fs::path& dir,
+                 const PictureOptions& pictures) {
   Dataset data;
   if (kind == "folder") {
-    data = read_picture_folder(path);
+    data = read_picture_folder(path, pictures);
   } else if (kind == "list") {
-    data = load_own_lists(path, dir);
+    data = load_own_lists(path, dir, pictures);
   } else if (kind == "arrays") {
     if (!has_arrays(path)) fail("{}: there is no `train_images.npy` in this folder", path);
     data = read_arrays(path);
@@ -134,18 +135,18 @@ Dataset load_own(std::string_view name, std::string_view kind, std::string_view 
 
 }  // namespace
 
-Dataset load_dataset(std::string_view name, const fs::path& dir) {
+Dataset load_dataset(std::string_view name, const fs::path& dir, const PictureOptions& pictures) {
   if (const PublishedData* published = find_published(name)) {
     const auto folder = find_data(*published, dir);
     if (!folder) not_found(*published, dir);
     return load_published(*published, *folder);
   }
   if (const auto colon = name.find(':'); colon != std::string_view::npos) {
-    return load_own(name, name.substr(0, colon), name.substr(colon + 1), dir);
+    return load_own(name, name.substr(0, colon), name.substr(colon + 1), dir, pictures);
   }
   for (const fs::path& folder : data_folders(dir)) {
     if (!name.empty() && has_arrays(folder / name))
-      return load_own(name, "arrays", (folder / name).string(), {});
+      return load_own(name, "arrays", (folder / name).string(), {}, pictures);
   }
   fail<base::UsageError>(
       "unknown data set `{}`{}; known are {}, what `longtail data import` made, and your own as "

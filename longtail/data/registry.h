@@ -1,6 +1,6 @@
 // From a name to a Dataset. Names:
 //   cifar10, cifar100, mnist, fashion_mnist   the published data, checked to be exactly that
-//   folder:DIR                                pictures: DIR/train/CLASS/*.png, DIR/test/CLASS/*.jpg
+//   folder:DIR                                pictures: DIR/CLASS/*.png, or DIR/train/CLASS/* and DIR/test/CLASS/*
 //   list:TRAIN,TEST                           pictures: list files, `path label` a line, relative to --data
 //   arrays:DIR, cifar:DIR, idx:DIR            your own data as NumPy arrays or in those two forms
 //   any other NAME                            what `longtail data import NAME` made
@@ -16,13 +16,15 @@
 #include <vector>
 
 #include "longtail/data/dataset.h"
+#include "longtail/data/pictures.h"
 #include "longtail/data/published.h"
 
 namespace longtail::data {
 
 // Loads, checks and seals. An Error says what is wrong with the files or, if there are none, where was looked
-// and what to do.
-Dataset load_dataset(std::string_view name, const std::filesystem::path& dir = {});
+// and what to do. `pictures` says how picture files are read.
+Dataset load_dataset(std::string_view name, const std::filesystem::path& dir = {},
+                     const PictureOptions& pictures = {});
 
 // The folders that are searched, in order; only `dir` if it is given.
 std::vector<std::filesystem::path> data_folders(const std::filesystem::path& dir = {});

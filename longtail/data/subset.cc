@@ -11,6 +11,7 @@
 #include "longtail/data/groups.h"
 #include "longtail/data/numpy_random.h"
 #include "longtail/data/profile.h"
+#include "longtail/data/published.h"
 
 namespace longtail::data {
 namespace {
@@ -111,8 +112,9 @@ base::ParamTable<SubsetConfig> subset_params() {
   base::ParamTable<SubsetConfig> table("data");
   table
       .add("profile", &SubsetConfig::profile,
-           "Class sizes: exponential as in the paper, a step, all images as they are, or counts from a file.")
-      .one_of({"exp", "step", "natural", "counts"});
+           "Class sizes: exponential as in the paper, a step, all images as they are (natural), or counts from "
+           "a file; default is exp for the published data sets and natural for your own.")
+      .one_of({"default", "exp", "step", "natural", "counts"});
   table.add("rho", &SubsetConfig::rho, "Imbalance ratio: the largest class over the smallest (exp and step).")
       .at_least(1);
   table
@@ -135,9 +137,11 @@ base::ParamTable<SubsetConfig> subset_params() {
   table
       .add("groups", &SubsetConfig::groups,
            "Head, medium and tail by class size: paper (>100, 21..100, <=20), field (>100, 20..100, <20) or "
-           "two "
-           "thresholds A,B (head above A, tail up to B).")
-      .check("paper | field | A,B", [](const std::string& text) { Groups::parse(text); });
+           "two thresholds A,B (head above A, tail up to B), or auto (thirds of the classes by size); default is "
+           "paper for the published data sets and auto for your own.")
+      .check("default | paper | field | auto | A,B", [](const std::string& text) {
+        if (text != "default") Groups::parse(text);
+      });
   return table;
 }
 
@@ -147,7 +151,26 @@ std::string Subset::hash() const {
   return hasher.hex();
 }
 
-bool takes_ratio(const SubsetConfig& config) { return config.profile == "exp" || config.profile == "step"; }
+SubsetConfig decided(const SubsetConfig& config, std::string_view dataset) {
+  const bool published = find_published(dataset) != nullptr;
+  SubsetConfig result = config;
+  if (result.profile == "default") result.profile = published ? "exp" : "natural";
+  if (result.groups == "default") result.groups = published ? "paper" : "auto";
+  return result;
+}
+
+void refuse_idle_ratio(const SubsetConfig& decided, std::string_view dataset) {
+  if (takes_ratio(decided)) return;
+  fail<base::UsageError>(
+      "`rho` cuts the classes to a ratio, but the profile `{}`{} takes none; leave `rho` out, or choose the "
+      "profile `exp` or `step`",
+      decided.profile,
+      decided.profile == "natural" && !find_published(dataset) ? " (the default for your own data)" : "");
+}
+
+bool takes_ratio(const SubsetConfig& config) {
+  return config.profile == "exp" || config.profile == "step" || config.profile == "default";
+}
 
 bool is_order_file(std::string_view class_order) {
   return class_order != "label" && class_order != "shuffled" && !class_order.starts_with("shuffled:");

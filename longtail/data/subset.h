@@ -19,15 +19,20 @@ namespace longtail::data {
 
 // The parameters of a subset (section `data` of a study file). The seed is the run's.
 struct SubsetConfig {
-  std::string profile = "exp";   // exp, step, natural, counts
+  std::string profile = "default";  // exp, step, natural, counts; default: by the data set, see decided()
   double rho = 100;              // largest class over smallest
   int n_max = 0;                 // images in the largest class; 0: as many as the smallest full class has
   std::string counts_file = "";  // for profile counts: one number a line, in label order
   std::string class_order =
       "label";                   // label, shuffled, shuffled:SEED or a file of labels, largest class first
-  std::string groups = "paper";  // paper, field or "A,B"
+  std::string groups = "default";  // paper, field, auto or "A,B"; default: by the data set
 };
 base::ParamTable<SubsetConfig> subset_params();
+// The configuration with `default` decided: profile exp and the paper's groups for the published data sets,
+// profile natural and groups auto for your own. Undecided they count as exp and the paper's groups.
+SubsetConfig decided(const SubsetConfig& config, std::string_view dataset);
+// A UsageError if a ratio was asked for but the profile, decided, takes none.
+void refuse_idle_ratio(const SubsetConfig& decided, std::string_view dataset);
 // Whether the profile is cut to a ratio (exp, step) or has the one it has (natural, counts).
 bool takes_ratio(const SubsetConfig& config);
 // Whether a class order is the name of a file.

@@ -32,12 +32,6 @@ json rounded(const std::vector<double>& values) {
   return list;
 }
 
-std::vector<int> thresholds(const std::string& groups) {
-  const std::size_t comma = groups.find(',');
-  if (comma == std::string::npos) return {20, 100};
-  return {std::atoi(groups.c_str() + comma + 1), std::atoi(groups.c_str())};
-}
-
 json condition_json(const Results& results, const std::string& condition) {
   json object = {{"name", condition},           {"title", condition_title(condition)},
                  {"milestones", json::array()}, {"thresholds", json::array()},
@@ -46,12 +40,12 @@ json condition_json(const Results& results, const std::string& condition) {
   if (!run) return object;
   object["counts"] = run->log->class_counts;
   object["names"] = run->log->class_names;
-  const auto groups = data::Groups::parse(run->log->groups);
+  const auto groups = data::Groups::parse(run->log->groups).decided(run->log->class_counts);
   for (const std::int64_t count : run->log->class_counts) {
     object["groups"].push_back(count > 0 ? data::kGroupNames[static_cast<std::size_t>(groups.of(count))]
                                          : "");
   }
-  object["thresholds"] = thresholds(run->log->groups);
+  object["thresholds"] = groups.thresholds();
   for (int epoch : milestones(results, condition)) object["milestones"].push_back(epoch + 1);
   return object;
 }

@@ -14,6 +14,7 @@
 #include "longtail/nn/engine.h"
 #include "longtail/nn/init.h"
 #include "longtail/train/hold_out.h"
+#include "longtail/train/run.h"
 
 namespace longtail::study {
 namespace {
@@ -29,12 +30,13 @@ struct Shape {
   std::int64_t test_images = 0;
 };
 
-Shape shape_of(const std::string& name, const std::string& folder) {
+Shape shape_of(const train::RunConfig& config, const std::string& folder) {
+  const std::string& name = config.dataset;
   if (const auto* published = data::find_published(name)) {
     return {published->channels, published->train_counts,
             std::accumulate(published->test_counts.begin(), published->test_counts.end(), std::int64_t{0})};
   }
-  const data::Dataset dataset = data::load_dataset(name, folder);
+  const data::Dataset dataset = data::load_dataset(name, folder, train::picture_options(config));
   return {dataset.channels, data::count_labels(dataset.train.labels, dataset.classes()), dataset.test.size()};
 }
 
@@ -101,7 +103,7 @@ std::vector<RunSize> run_sizes(const std::vector<Run>& runs, const std::string& 
   std::vector<RunSize> sizes;
   for (const Run& run : runs) {
     const std::string& name = run.config.dataset;
-    if (!shapes.contains(name)) shapes.emplace(name, shape_of(name, data));
+    if (!shapes.contains(name)) shapes.emplace(name, shape_of(run.config, data));
     try {
       sizes.push_back(size_of(run, shapes.at(name)));
     } catch (const base::Error& error) {

@@ -45,11 +45,8 @@ void write_if_changed(const fs::path& path, const std::string& text) {
 }
 
 json run_json(const Run& run) {
-  json config = json::object();
-  for (const auto& entry : train::run_params().entries()) {
-    if (entry.info.identity || entry.info.name == "keep_epochs")
-      config[entry.info.name] = entry.get(run.config);
-  }
+  json config = train::config_map(run.config);
+  config["keep_epochs"] = train::run_params().find("keep_epochs")->get(run.config);
   json object = {{"name", run.name}, {"hash", run.hash}, {"config", config}};
   if (run.trainer) {
     json params = json::object();
@@ -67,9 +64,7 @@ Run parse_run(const json& object) {
   Run run;
   run.name = object.at("name").get<std::string>();
   run.hash = object.at("hash").get<std::string>();
-  for (const auto& [key, value] : object.at("config").items()) {
-    train::run_params().set(run.config, key, value.get<std::string>());
-  }
+  run.config = train::config_from_map(object.at("config").get<std::map<std::string, std::string>>());
   if (object.contains("trainer")) {
     const json& trainer = object["trainer"];
     run.trainer = Trainer{trainer.at("command").get<std::vector<std::string>>(), trainer.at("time_limit").get<double>(),

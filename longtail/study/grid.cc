@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "longtail/base/error.h"
@@ -52,16 +53,40 @@ void apply(train::RunConfig& config, const Setting& setting, const std::string& 
   }
 }
 
+std::string single_value(const StudyFile& study, const char* key, const std::string& otherwise) {
+  const Setting* setting = study.find(key);
+  return setting ? setting->values[0] : otherwise;
+}
+
+// The profile that all runs of the study have, decided, if there is one.
+std::optional<data::SubsetConfig> common_profile(const StudyFile& study) {
+  for (const char* key : {"profile", "dataset"}) {
+    if (const Setting* setting = study.find(key); setting && setting->axis()) return std::nullopt;
+  }
+  return data::decided({.profile = single_value(study, "profile", data::SubsetConfig{}.profile)},
+                       single_value(study, "dataset", train::RunConfig{}.dataset));
+}
+
+// A ratio that no run of the study would have.
+void refuse_idle_ratio(const StudyFile& study, const Setting& rho) {
+  const auto profile = common_profile(study);
+  if (!profile || data::takes_ratio(*profile)) return;
+  if (rho.axis()) {
+    fail<UsageError>("{}: `rho` has {} values, but the profile `{}` takes none", rho.where, rho.values.size(),
+                     profile->profile);
+  }
+  try {
+    data::refuse_idle_ratio(*profile, single_value(study, "dataset", train::RunConfig{}.dataset));
+  } catch (const UsageError& error) {
+    fail<UsageError>("{}: {}", rho.where, error.what());
+  }
+}
+
 void refuse_idle_parameters(const StudyFile& study) {
   std::vector<std::string> strategies = {train::RunConfig{}.strategy};
   if (const Setting* setting = study.find("strategy")) strategies = setting->values;
-  const Setting* profile = study.find("profile");
   for (const Setting& setting : study.settings) {
-    if (setting.key == "rho" && setting.axis() && profile && !profile->axis() &&
-        !data::takes_ratio({.profile = profile->values[0]})) {
-      fail<UsageError>("{}: `rho` has {} values, but the profile `{}` takes none", setting.where,
-                       setting.values.size(), profile->values[0]);
-    }
+    if (setting.key == "rho") refuse_idle_ratio(study, setting);
     if (!setting.of_strategy) continue;
     const bool used = std::any_of(strategies.begin(), strategies.end(),
                                   [&](const std::string& s) { return strategy_takes(s, setting.key); });
@@ -235,11 +260,13 @@ std::string resolved_toml(const StudyFile& study, const std::string& engine) {
   std::string text = "name = " + quoted(study.name) + "\n";
   if (!study.about.empty()) text += "about = " + quoted(study.about) + "\n";
   std::string section;
+  const auto profile = common_profile(study);
   for (const auto& entry : table.entries()) {
     const Setting* setting = study.find(entry.info.name);
     if ((setting && setting->axis()) || !entry.info.identity) continue;
     if (entry.info.section != section) text += fmt::format("\n[{}]\n", section = entry.info.section);
     std::string value = setting ? setting->values[0] : entry.info.initial;
+    if (entry.info.name == "rho" && profile && !data::takes_ratio(*profile)) continue;
     if (entry.info.name == "engine" && value == "auto") value = engine;
     text += fmt::format("{} = {}\n", entry.info.name, toml_value(entry.info.type, value));
   }

@@ -127,20 +127,6 @@ nn::ResNetSpec Checkpoint::spec() const {
   return nn::make_spec(config.at("model"), config.at("shortcut"), classes, channels);
 }
 
-std::map<std::string, std::string> config_map(const RunConfig& config) {
-  std::map<std::string, std::string> map;
-  for (const auto& entry : run_params().entries()) {
-    if (entry.info.identity) map[entry.info.name] = entry.get(config);
-  }
-  return map;
-}
-
-RunConfig config_from_map(const std::map<std::string, std::string>& map) {
-  RunConfig config;
-  for (const auto& [name, text] : map) run_params().set(config, name, text);
-  return config;
-}
-
 void write_checkpoint(const fs::path& path, const Checkpoint& checkpoint) {
   const std::string header = header_of(checkpoint).dump();
   std::string bytes;

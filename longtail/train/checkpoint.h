@@ -41,10 +41,6 @@ struct Checkpoint {
   nn::ResNetSpec spec() const;
 };
 
-// The identity parameters of a configuration as canonical text, and back.
-std::map<std::string, std::string> config_map(const RunConfig& config);
-RunConfig config_from_map(const std::map<std::string, std::string>& map);
-
 void write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
 // An Error says what is wrong with the file: not a checkpoint, cut short, damaged, of another version.
 Checkpoint read_checkpoint(const std::filesystem::path& path);

@@ -16,6 +16,16 @@ void add_data_params(Table& table) {
   table.add("dataset", &RunConfig::dataset, "The data set; `longtail data list` shows them.");
   table.include(&RunConfig::subset, data::subset_params());
   table
+      .add("fit", &RunConfig::fit,
+           "How a picture that is not square becomes square: stretched, its middle cut out (crop), or between "
+           "black bars (pad).")
+      .one_of({"stretch", "crop", "pad"})
+      .omitted("stretch");
+  table
+      .add("skip_unreadable", &RunConfig::skip_unreadable,
+           "Leave out pictures that cannot be read, instead of refusing the data set with a list of them.")
+      .omitted("false");
+  table
       .add("augment", &RunConfig::augment,
            "Random crop by 4 and horizontal flip of training images, or none.")
       .one_of({"crop_flip", "none"});
@@ -137,6 +147,9 @@ void check(const RunConfig& config) {
       }
     }
   }
+  if (config.subset.profile == "default" && config.subset.rho != data::SubsetConfig{}.rho) {
+    data::refuse_idle_ratio(data::decided(config.subset, config.dataset), config.dataset);
+  }
   for (const int epoch : config.keep_epochs) {
     if (epoch > config.epochs) {
       base::fail<base::UsageError>("`keep_epochs` has {}, but the run has only {} epochs", epoch,
@@ -160,6 +173,25 @@ void check_batch(const RunConfig& config, std::int64_t images) {
   if (config.batch_size <= images) return;
   base::fail("a batch of {} images is larger than the training subset of {}; use a smaller `batch_size`",
              config.batch_size, images);
+}
+
+std::map<std::string, std::string> config_map(const RunConfig& config) {
+  std::map<std::string, std::string> map;
+  for (const auto& entry : run_params().entries()) {
+    if (!entry.info.identity) continue;
+    const std::string value = entry.get(config);
+    if (entry.info.omitted.empty() || value != entry.info.omitted) map[entry.info.name] = value;
+  }
+  return map;
+}
+
+RunConfig config_from_map(const std::map<std::string, std::string>& map) {
+  RunConfig config;
+  for (const auto& entry : run_params().entries()) {
+    if (!entry.info.omitted.empty()) entry.set(config, entry.info.omitted);
+  }
+  for (const auto& [name, text] : map) run_params().set(config, name, text);
+  return config;
 }
 
 }  // namespace longtail::train

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct RunConfig {
   // section data
   std::string dataset = "cifar100";
   data::SubsetConfig subset;
+  std::string fit = "stretch";        // stretch, crop, pad: how a picture becomes square
+  bool skip_unreadable = false;       // leave out pictures that cannot be read
   std::string augment = "crop_flip";  // crop_flip or none
   double val_fraction = 0;            // part of the subset held out per class to select the best epoch on
 
@@ -60,7 +63,11 @@ RunConfig resolved(const RunConfig& config);
 // The canonical text of a run: a line `key=value` for every identity parameter of resolved(config), sorted by
 // key. A file that a parameter names counts by its content.
 std::string config_identity(const RunConfig& config);
-// SHA-256 of it: equal for equal runs, whatever the folder, the threads or the order of flags.
+// The identity parameters as canonical text by name, those left out that are at the value they had before they
+// existed; and back.
+std::map<std::string, std::string> config_map(const RunConfig& config);
+RunConfig config_from_map(const std::map<std::string, std::string>& map);
+// SHA-256 of the canonical text: equal for equal runs, whatever the folder, the threads or the order of flags.
 std::string config_hash(const RunConfig& config);
 
 }  // namespace longtail::train

@@ -2,7 +2,6 @@
 // asks the engines, and whoever only reads logs has none.
 #include <algorithm>
 #include <filesystem>
-#include <map>
 
 #include "longtail/base/file.h"
 #include "longtail/base/hash.h"
@@ -22,8 +21,9 @@ RunConfig resolved(const RunConfig& config) {
   result.strategy = sampling::canonical_strategy(config.strategy);
   result.loss = nn::canonical_loss(config.loss);
   result.schedule = make_schedule(config.schedule)->name();
+  result.subset = data::decided(config.subset, config.dataset);
   // What the profile does not use cannot tell two runs apart.
-  if (!data::takes_ratio(config.subset)) {
+  if (!data::takes_ratio(result.subset)) {
     const data::SubsetConfig unused;
     result.subset.rho = unused.rho;
     result.subset.n_max = unused.n_max;
@@ -62,12 +62,8 @@ std::string config_identity(const RunConfig& config) {
   decided.subset.counts_file = content_of(decided.subset.counts_file);
   if (data::is_order_file(decided.subset.class_order))
     decided.subset.class_order = content_of(decided.subset.class_order);
-  std::map<std::string, std::string> lines;
-  for (const auto& entry : run_params().entries()) {
-    if (entry.info.identity) lines[entry.info.name] = entry.get(decided);
-  }
   std::string text;
-  for (const auto& [name, value] : lines) text += name + "=" + value + "\n";
+  for (const auto& [name, value] : config_map(decided)) text += name + "=" + value + "\n";
   return text;
 }
 

@@ -3,8 +3,13 @@
 
 namespace longtail::train {
 
+data::PictureOptions picture_options(const RunConfig& config) {
+  return {data::parse_fit(config.fit), config.skip_unreadable};
+}
+
 std::shared_ptr<const data::Dataset> load_run_dataset(const RunConfig& config) {
-  return std::make_shared<const data::Dataset>(data::load_dataset(config.dataset, config.data));
+  return std::make_shared<const data::Dataset>(
+      data::load_dataset(config.dataset, config.data, picture_options(config)));
 }
 
 }  // namespace longtail::train

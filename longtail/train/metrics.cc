@@ -110,7 +110,8 @@ double Meter::macro_f1() const {
   for (std::size_t k = 0; k < confusion_.size(); ++k) {
     std::int64_t predicted = 0;
     for (const auto& row : confusion_) predicted += row[k];
-    // 2 TP / (2 TP + FP + FN); a class that is neither there nor predicted says nothing.
+    if (images_of(k) == 0) continue;  // nobody tested it
+    // 2 TP / (2 TP + FP + FN)
     mean.add(percent(2 * std::int64_t{confusion_[k][k]}, predicted + images_of(k)));
   }
   return mean.value();

@@ -4,12 +4,14 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
 #include "longtail/base/hash.h"
+#include "longtail/base/text.h"
 #include "longtail/base/threads.h"
 #include "longtail/data/augment.h"
 #include "longtail/data/registry.h"
@@ -73,6 +75,17 @@ double imbalance_ratio(const RunConfig& config, const std::vector<std::int64_t>&
     smallest = smallest == 0 ? count : std::min(smallest, count);
   }
   return smallest == 0 ? 1 : static_cast<double>(largest) / static_cast<double>(smallest);
+}
+
+// "Training on 10,847 images of 100 classes (500 to 5 each)."
+std::string images_words(const std::vector<std::int64_t>& counts, std::int64_t held_out) {
+  std::vector<std::int64_t> trained;
+  std::copy_if(counts.begin(), counts.end(), std::back_inserter(trained), [](std::int64_t n) { return n > 0; });
+  const data::CountStatistics sizes = data::count_statistics(trained);
+  return fmt::format("Training on {} images of {} classes ({} to {} each){}.", base::with_commas(sizes.total),
+                     base::with_commas(static_cast<std::int64_t>(trained.size())), base::with_commas(sizes.max),
+                     base::with_commas(sizes.min),
+                     held_out > 0 ? fmt::format("; {} more are held out", base::with_commas(held_out)) : "");
 }
 
 class Run {
@@ -155,9 +168,11 @@ class Run {
 void Run::load() {
   std::shared_ptr<data::Dataset> own;
   if (!options_.dataset) {
-    own = std::make_shared<data::Dataset>(data::load_dataset(config_.dataset, config_.data));
+    own = std::make_shared<data::Dataset>(data::load_dataset(config_.dataset, config_.data,
+                                                              picture_options(config_)));
   }
   data_ = own ? own : options_.dataset;
+  for (const std::string& remark : data_->remarks) note(remark);
   const data::Subset whole =
       data::make_subset(config_.subset, data_->train.labels, data_->classes(), config_.seed);
   const data::Groups groups = data::Groups::parse(config_.subset.groups);
@@ -171,6 +186,7 @@ void Run::load() {
   }
   check_batch(config_, subset_.size());
   subset_hash_ = subset_.hash();
+  note(images_words(subset_.counts, validation_.size()));
   if (own) keep_images_of(*own, {&subset_, &validation_});
   const nn::ResNetSpec spec =
       nn::make_spec(config_.model, config_.shortcut, data_->classes(), data_->channels);
@@ -220,7 +236,8 @@ void Run::begin() {
       fresh.class_counts[k] += validation_.counts[k];
     }
     fresh.rho = imbalance_ratio(config_, fresh.class_counts);
-    const auto sizes = data::Groups::parse(config_.subset.groups).trained_sizes(fresh.class_counts);
+    const auto tested = data::count_labels(data_->test.labels, data_->classes());
+    const auto sizes = data::Groups::parse(config_.subset.groups).trained_sizes(fresh.class_counts, tested);
     fresh.group_sizes.assign(sizes.begin(), sizes.end());
     fresh.class_names = data_->class_names;
     fresh.config = state_.config;

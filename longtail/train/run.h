@@ -20,6 +20,7 @@
 #include <string>
 
 #include "longtail/data/dataset.h"
+#include "longtail/data/pictures.h"
 #include "longtail/train/config.h"
 #include "longtail/train/run_log.h"
 
@@ -58,6 +59,8 @@ struct RunOptions {
 // base::DamagedFile if a checkpoint or a finished log is damaged.
 RunLog run_training(const RunConfig& config, const RunOptions& options);
 
+// How a configuration has its pictures read.
+data::PictureOptions picture_options(const RunConfig& config);
 // The data set of a configuration, from its folder `data`.
 std::shared_ptr<const data::Dataset> load_run_dataset(const RunConfig& config);
 

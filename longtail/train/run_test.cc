@@ -27,6 +27,7 @@ using testing::HasSubstr;
 RunConfig small_config() {
   RunConfig config;
   config.dataset = "toy";
+  config.subset.profile = "exp";
   config.subset.rho = 2;
   config.subset.groups = "5,3";  // one class in each group
   config.model = "resnet20";
