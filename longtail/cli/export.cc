@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "longtail/base/file.h"
 #include "longtail/cli/commands.h"
@@ -24,6 +25,7 @@ void run(const ExportArguments& arguments) {
   const train::Checkpoint state = train::read_state(arguments.run);
   const train::RunLog& log = *state.log;
   const train::FullResult& result = arguments.last ? log.last : log.best;
+  using train::to_json;
   const std::map<std::string, std::string> metadata = {
       {"format", "pt"},
       {"dataset", log.dataset},
@@ -32,7 +34,11 @@ void run(const ExportArguments& arguments) {
       {"strategy", log.strategy},
       {"imbalance_ratio", fmt::format("{}", log.rho)},
       {"seed", fmt::format("{}", log.seed)},
-      {"epoch", fmt::format("{}", result.epoch)},
+      {"epoch", fmt::format("{}", result.epoch + 1)},  // counted as on the terminal
+      {"classes", nlohmann::json(log.class_names).dump()},
+      {"groups", log.groups},
+      {"group_sizes", nlohmann::json(log.group_sizes).dump()},
+      {"image", to_json(log)["image"].dump()},
       {"test_acc", fmt::format("{}", result.accuracy.overall)},
       {"protocol", log.fingerprint.protocol},
       {"longtail", log.fingerprint.version}};

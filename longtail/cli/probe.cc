@@ -140,7 +140,8 @@ ProbeReport make_report(const ProbeOptions& options) {
       data::make_subset(config.subset, dataset.train.labels, dataset.classes(), config.seed);
   // By all its images, as in the log of the run, whatever is held out.
   const std::vector<data::Group> groups = data::Groups::parse(config.subset.groups).of(subset.counts);
-  if (config.val_fraction > 0) subset = train::hold_out(subset, config.val_fraction, config.seed).training;
+  const double fraction = train::decided_fraction(config.val_fraction, subset.counts, groups);
+  if (fraction > 0) subset = train::hold_out(subset, fraction, config.seed).training;
   const nn::ResNetSpec spec =
       nn::make_spec(config.model, config.shortcut, dataset.classes(), dataset.channels);
   base::ThreadPool pool(config.threads > 0 ? config.threads : base::available_cpus());

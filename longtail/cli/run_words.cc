@@ -93,7 +93,11 @@ std::string result_table(const train::RunLog& log) {
   row("  medium", log.best.medium_ece, log.last.medium_ece);
   row("  tail", log.best.tail_ece, log.last.tail_ece);
   row("test loss", best.loss, last.loss, 4);
-  text += fmt::format("The best epoch was chosen on the {} set.\n", log.selected_on);
+  if (log.selected_by == "last") {
+    text += "The last epoch counts as the best; nothing chose it.\n";
+  } else {
+    text += fmt::format("The best epoch was chosen by {} accuracy on the {} set.\n", log.selected_by, log.selected_on);
+  }
   return text;
 }
 

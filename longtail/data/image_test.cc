@@ -148,9 +148,9 @@ TEST(Image, EveryTruncationIsAnErrorThatNamesTheFile) {
 }
 
 TEST(Image, AnythingElseIsRefused) {
-  EXPECT_EQ(error_of([] { decode_picture(to_bytes("GIF89a"), "x.gif"); }),
-            "x.gif: not a PNG or JPEG picture; convert it or take it out of the folder");
-  EXPECT_THAT(error_of([] { decode_picture({}, "empty.png"); }), HasSubstr("empty.png: not a PNG or JPEG"));
+  EXPECT_EQ(error_of([] { decode_picture(to_bytes("BM6"), "x.bmp"); }),
+            "x.bmp: not a PNG, JPEG, WebP or GIF picture; convert it or take it out of the folder");
+  EXPECT_THAT(error_of([] { decode_picture({}, "empty.png"); }), HasSubstr("empty.png: not a PNG, JPEG"));
 }
 
 TEST(Image, AHugePictureIsRefusedBeforeItIsAllocated) {
@@ -170,6 +170,72 @@ TEST(Image, AHugePictureIsRefusedBeforeItIsAllocated) {
   std::fill(frame + 5, frame + 9, 0xf0);
   EXPECT_THAT(error_of([&] { decode_picture(jpeg, "huge.jpg"); }),
               HasSubstr("huge.jpg: a picture of 61680 by 61680"));
+}
+
+// The plain twin of a window: the black square or the cut is made first, then averaged.
+Picture windowed_slowly(const Picture& picture, const Window& window) {
+  Picture out{static_cast<int>(window.width), static_cast<int>(window.height), picture.channels, {}};
+  for (std::int64_t y = window.y; y < window.y + window.height; ++y) {
+    for (std::int64_t x = window.x; x < window.x + window.width; ++x) {
+      const bool inside = x >= 0 && y >= 0 && x < picture.width && y < picture.height;
+      for (int c = 0; c < picture.channels; ++c) {
+        const auto at = static_cast<std::size_t>((y * picture.width + x) * picture.channels + c);
+        out.samples.push_back(inside ? picture.samples[at] : std::uint8_t{0});
+      }
+    }
+  }
+  return out;
+}
+
+TEST(Image, CropShowsTheMiddleAndPadPutsBlackAround) {
+  for (const auto& [width, height] : {std::pair{32, 32}, {40, 20}, {21, 50}, {7, 4}, {1, 9}}) {
+    const Picture picture = pattern(width, height, 3);
+    for (const Fit fit : {Fit::kStretch, Fit::kCrop, Fit::kPad}) {
+      const Window window = window_of(picture, fit);
+      Bytes out(kColour);
+      area_average(picture, window, std::span<std::uint8_t, kColour>(out.data(), kColour));
+      EXPECT_EQ(out, averaged_slowly(windowed_slowly(picture, window))) << width << "x" << height;
+      if (fit != Fit::kStretch) {
+        EXPECT_EQ(window.width, window.height);
+      }
+    }
+  }
+  EXPECT_EQ(window_of(pattern(40, 20, 1), Fit::kCrop).x, 10);
+  EXPECT_EQ(window_of(pattern(40, 20, 1), Fit::kPad).y, -10);
+  EXPECT_THAT(error_of([] { parse_fit("crob"); }), HasSubstr("did you mean `crop`"));
+}
+
+TEST(Image, WebpGivesBackItsSamplesStillOrAnimated) {
+  const Picture picture = pattern(19, 23, 3);
+  const Bytes still = encode_webp(19, 23, picture.samples);
+  EXPECT_EQ(decode_picture(still, "a.webp").samples, picture.samples);
+  const Picture animated = decode_picture(animated_webp(19, 23, picture.samples), "b.webp");
+  EXPECT_EQ(animated.width, 19);
+  EXPECT_EQ(animated.samples, picture.samples);
+  EXPECT_EQ(decode_picture(encode_webp(2, 1, Bytes{5, 5, 5, 9, 9, 9}), "grey.webp").samples, (Bytes{5, 9}));
+  EXPECT_THAT(error_of([&] { decode_picture(std::span(still).first(still.size() / 2), "c.webp"); }),
+              HasSubstr("c.webp: this WebP picture cannot be read"));
+  EXPECT_THAT(error_of([&] { decode_picture(still, "d.webp", 100); }), HasSubstr("19 by 23 pixels"));
+}
+
+TEST(Image, GifGivesItsFirstFrame) {
+  // Four colours; two frames, of which the second is black.
+  const Bytes frame = {0, 1, 2, 3, 3, 2, 1, 0, 0, 0, 1, 1};
+  const Bytes file = encode_gif(4, 3, {frame, Bytes(12, 0)}, -1);
+  const Picture picture = decode_picture(file, "a.gif");
+  EXPECT_EQ(picture.width, 4);
+  EXPECT_EQ(picture.channels, 3);
+  Bytes expected;
+  for (const std::uint8_t index : frame)
+    expected.insert(expected.end(), kGifColours.begin() + 3 * index, kGifColours.begin() + 3 * index + 3);
+  EXPECT_EQ(picture.samples, expected);
+  // What is transparent is black.
+  const Picture clear = decode_picture(encode_gif(2, 1, {Bytes{3, 2}}, 3), "b.gif");
+  EXPECT_EQ(clear.samples[0] + clear.samples[1] + clear.samples[2], 0);
+  EXPECT_EQ(clear.samples[3], kGifColours[6]);
+  EXPECT_THAT(error_of([&] { decode_picture(std::span(file).first(40), "c.gif"); }),
+              HasSubstr("c.gif: this GIF picture cannot be read"));
+  EXPECT_THAT(error_of([&] { decode_picture(file, "d.gif", 5); }), HasSubstr("4 by 3 pixels"));
 }
 
 }  // namespace

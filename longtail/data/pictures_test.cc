@@ -1,5 +1,7 @@
 #include "longtail/data/pictures.h"
 
+#include <set>
+
 #include "longtail/data/registry.h"
 #include "longtail/data/testing.h"
 
@@ -62,26 +64,89 @@ TEST(Pictures, FaultsOfAFolderAreNamed) {
     harm(folder.path());
     return error_of([&] { load_dataset("folder:" + folder.path().string()); });
   };
-  EXPECT_THAT(fault([](const fs::path& p) { fs::remove_all(p / "test"); }),
-              HasSubstr("there is no test split"));
   EXPECT_THAT(fault([](const fs::path& p) { fs::remove_all(p / "train"); }),
               HasSubstr("there is no folder `train`"));
-  EXPECT_THAT(fault([](const fs::path& p) { fs::remove(p / "train/dog/a.jpeg"); }),
-              HasSubstr("train/dog: the class folder is empty"));
-  EXPECT_THAT(fault([](const fs::path& p) { fs::remove(p / "test/dog/y.png"); }),
-              HasSubstr("test/dog: the class folder is empty"));
-  EXPECT_THAT(fault([](const fs::path& p) { fs::remove_all(p / "test/dog"); }),
-              HasSubstr("test: there is no folder for the class `dog`"));
-  EXPECT_THAT(fault([](const fs::path& p) { fs::rename(p / "test/dog", p / "test/dgo"); }),
-              HasSubstr("the class `dgo` has no training pictures"));
   EXPECT_THAT(fault([](const fs::path& p) { write_file(p / "train/cat/3.png", "junk"); }),
-              HasSubstr("train/cat/3.png: not a PNG or JPEG picture"));
+              HasSubstr("train/cat/3.png: not a PNG, JPEG, WebP or GIF picture"));
   EXPECT_THAT(fault([](const fs::path& p) { fs::resize_file(p / "train/cat/2.png", 60); }),
               HasSubstr("train/cat/2.png: this PNG picture cannot be read"));
   EXPECT_THAT(fault([](const fs::path& p) { write_file(p / "train/stray.png", "x"); }),
               HasSubstr("train/stray.png: expected only a folder for each class"));
   EXPECT_THAT(fault([](const fs::path& p) { fs::create_directories(p / "train/cat/more"); }),
               HasSubstr("train/cat/more: it is not a regular file"));
+}
+
+TEST(Pictures, EveryFileThatCannotBeUsedIsInOneListAndCanBeSkipped) {
+  const TempFolder folder;
+  write_pictures(folder.path());
+  write_file(folder / "train/cat/3.png", "junk");
+  write_file(folder / "test/dog/z.gif", "GIF89a");
+  write_file(folder / "train/stray.txt", "x");
+  const std::string name = "folder:" + folder.path().string();
+  EXPECT_THAT(error_of([&] { load_dataset(name); }),
+              AllOf(HasSubstr("3 of 8 files cannot be used"), HasSubstr("--skip-unreadable"),
+                    HasSubstr("train/cat/3.png: not a PNG"), HasSubstr("test/dog/z.gif: this GIF"),
+                    HasSubstr("train/stray.txt: expected only a folder")));
+  const Dataset data = load_dataset(name, "", {.skip_unreadable = true});
+  EXPECT_THAT(data.train.labels, ElementsAre(0, 0, 1));
+  EXPECT_THAT(data.test.labels, ElementsAre(0, 1));
+  ASSERT_EQ(data.remarks.size(), 1U);
+  EXPECT_THAT(data.remarks[0], AllOf(HasSubstr("3 of 8 files"), HasSubstr("z.gif"), HasSubstr("left out")));
+}
+
+TEST(Pictures, AClassWithoutTestPicturesIsTrainedAndOneWithTestPicturesOnlyIsLeftOut) {
+  const TempFolder folder;
+  write_pictures(folder.path());
+  fs::rename(folder / "test/dog", folder / "test/ant");
+  fs::create_directories(folder / "train/eel");
+  const Dataset data = load_dataset("folder:" + folder.path().string());
+  EXPECT_THAT(data.class_names, ElementsAre("cat", "dog"));
+  EXPECT_THAT(data.train.labels, ElementsAre(0, 0, 1));
+  EXPECT_THAT(data.test.labels, ElementsAre(0));
+  EXPECT_THAT(data.remarks,
+              ElementsAre("1 class has no test pictures, is trained and is left out of the means: dog.",
+                          "1 class has test pictures only and is left out: ant.",
+                          "1 class has no pictures and is left out: eel."));
+}
+
+TEST(Pictures, WithoutATestFolderAPartOfEachClassIsSetAsideAlwaysTheSame) {
+  const TempFolder folder;
+  for (int i = 0; i < 30; ++i)
+    write_file(folder / fmt::format("dog/{}.png", i), flat_png(3, 3, static_cast<std::uint8_t>(i), 0, 0));
+  for (int i = 0; i < 9; ++i) write_file(folder / fmt::format("cat/{}.png", i), flat_png(3, 3, 90, 0, 0));
+  write_file(folder / "auk/1.png", flat_png(3, 3, 7, 0, 0));
+  const Dataset data = load_dataset("folder:" + folder.path().string());
+  EXPECT_THAT(data.class_names, ElementsAre("auk", "cat", "dog"));
+  EXPECT_EQ(std::count(data.train.labels.begin(), data.train.labels.end(), 2), 24);
+  EXPECT_EQ(std::count(data.test.labels.begin(), data.test.labels.end(), 2), 6);
+  EXPECT_EQ(std::count(data.test.labels.begin(), data.test.labels.end(), 1), 3);
+  EXPECT_EQ(std::count(data.train.labels.begin(), data.train.labels.end(), 0), 1);
+  EXPECT_EQ(data.picture_side, 3);
+  ASSERT_EQ(data.remarks.size(), 2U);
+  EXPECT_THAT(data.remarks[0], HasSubstr("9 of 40 pictures are set aside for testing"));
+  EXPECT_THAT(data.remarks[1], HasSubstr("left out of the means: auk"));
+  // `train` alone is split in the same way, and one more picture moves at most one other.
+  fs::create_directories(folder / "train");
+  for (const char* name : {"dog", "cat", "auk"}) fs::rename(folder / name, folder / "train" / name);
+  EXPECT_EQ(load_dataset("folder:" + folder.path().string()).hash, data.hash);
+  const auto dogs = [](const Dataset& set) {
+    std::set<int> reds;
+    for (std::int64_t i = 0; i < set.test.size(); ++i) {
+      if (set.test.labels[static_cast<std::size_t>(i)] == 2) reds.insert(set.image(set.test, i)[0]);
+    }
+    return reds;
+  };
+  write_file(folder / "train/dog/new.png", flat_png(3, 3, 200, 0, 0));
+  const std::set<int> before = dogs(data), after = dogs(load_dataset("folder:" + folder.path().string()));
+  std::vector<int> stayed;
+  std::set_intersection(before.begin(), before.end(), after.begin(), after.end(), std::back_inserter(stayed));
+  EXPECT_GE(stayed.size(), 5U);
+}
+
+TEST(Pictures, TheTestPartIsAFifthButFiveWhereThatIsNoMoreThanAThird) {
+  const std::vector<std::pair<int, int>> sizes = {{1, 0},  {2, 0},  {3, 1},  {8, 2},  {14, 4},
+                                                  {15, 5}, {24, 5}, {30, 6}, {400, 80}};
+  for (const auto& [count, part] : sizes) EXPECT_EQ(test_part_size(count), part) << count;
 }
 
 TEST(Pictures, ListFilesGiveTheSameImagesAsTheFolder) {
@@ -118,21 +183,23 @@ TEST(Pictures, FaultsOfAListAreNamedWithTheirLine) {
   EXPECT_EQ(fault(" \n"), "train.txt: there is no picture in the list");
 }
 
-TEST(Pictures, LabelsOfListsMustHaveNoGapsAndAgree) {
+TEST(Pictures, LabelsThatOnlyOneListHasAreSaid) {
   const TempFolder folder;
   write_pictures(folder.path());
   const auto load = [&](const std::string& train, const std::string& test) {
     write_file(folder / "train.txt", train);
     write_file(folder / "test.txt", test);
-    return error_of([&] {
-      load_dataset("list:" + (folder / "train.txt").string() + "," + (folder / "test.txt").string());
-    });
+    return load_dataset("list:" + (folder / "train.txt").string() + "," + (folder / "test.txt").string());
   };
-  EXPECT_THAT(load("train/cat/1.png 0\ntrain/dog/a.jpeg 2\n", "test/dog/y.png 0\n"),
-              HasSubstr("no picture has the label 1"));
-  EXPECT_THAT(load("train/cat/1.png 0\n", "test/dog/y.png 3\n"),
-              AllOf(HasSubstr("label 3"), HasSubstr("only the labels 0 to 0")));
-  EXPECT_THAT(load("train/gone.png 0\n", "test/dog/y.png 0\n"), HasSubstr("train/gone.png: No such file"));
+  const Dataset data = load("train/cat/1.png 0\ntrain/dog/a.jpeg 2\n", "test/dog/y.png 2\ntest/cat/x.PNG 3\n");
+  EXPECT_THAT(data.class_names, ElementsAre("0", "2"));
+  EXPECT_THAT(data.train.labels, ElementsAre(0, 1));
+  EXPECT_THAT(data.test.labels, ElementsAre(1));
+  EXPECT_THAT(data.remarks, ElementsAre(HasSubstr("left out of the means: 0"),
+                                        HasSubstr("has test pictures only and is left out: 3"),
+                                        HasSubstr("has no pictures and is left out: 1")));
+  EXPECT_THAT(error_of([&] { load("train/gone.png 0\n", "test/dog/y.png 0\n"); }),
+              HasSubstr("train/gone.png: No such file"));
   EXPECT_THAT(error_of([] { load_dataset("list:train.txt"); }), HasSubstr("should be list:TRAIN,TEST"));
 }
 

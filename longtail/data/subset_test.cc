@@ -297,6 +297,24 @@ TEST(Groups, CutTheClassesAtTheirThresholds) {
   EXPECT_EQ(Groups::parse("paper").of(counts)[3], Group::kTail);
 }
 
+TEST(Groups, AutoCutsTheClassesIntoThirdsAndNeverPartsClassesOfOneSize) {
+  const auto sizes = [](std::vector<std::int64_t> counts) {
+    return Groups::parse("auto").trained_sizes(counts);
+  };
+  EXPECT_THAT(sizes({9, 8, 7, 6, 5, 4, 3, 2, 1}), ElementsAre(3, 3, 3));
+  EXPECT_THAT(sizes({1, 400, 30, 8, 90, 0, 60, 5, 200, 15, 120}), ElementsAre(3, 4, 3));  // 10 with images
+  EXPECT_THAT(sizes({3, 2, 1}), ElementsAre(1, 1, 1));
+  EXPECT_THAT(sizes({50, 50, 50, 50, 50, 2}), ElementsAre(5, 0, 1));
+  EXPECT_THAT(sizes({7, 7, 7}), ElementsAre(3, 0, 0));  // no tail at all
+  EXPECT_THAT(Groups::parse("auto").trained_sizes(std::vector<std::int64_t>{3, 2, 1},
+                                                  std::vector<std::int64_t>{5, 0, 1}),
+              ElementsAre(1, 0, 1));
+  const std::vector<std::int64_t> counts = {10, 1, 5};
+  EXPECT_THAT(Groups::parse("auto").of(counts), ElementsAre(Group::kHead, Group::kTail, Group::kMedium));
+  EXPECT_EQ(Groups::parse("auto").decided(counts).of(5), Group::kMedium);
+  EXPECT_THAT(message_of([] { Groups::parse("auto").of(5); }), HasSubstr("not known here"));
+}
+
 TEST(Groups, RefuseWhatIsNoDefinition) {
   EXPECT_THAT(message_of([] { Groups::parse("100"); }), HasSubstr("two thresholds such as `100,20`"));
   EXPECT_THAT(message_of([] { Groups::parse("20,100"); }), HasSubstr("overlap"));

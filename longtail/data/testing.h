@@ -3,10 +3,14 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <gif_lib.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <webp/encode.h>
 #include <zlib.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
@@ -225,6 +229,63 @@ inline Bytes encode_jpeg(int width, int height, int channels, std::span<const st
   Bytes out(buffer, buffer + size);
   jpeg_destroy_compress(&info);
   std::free(buffer);
+  return out;
+}
+// Without loss; samples are red, green, blue.
+inline Bytes encode_webp(int width, int height, std::span<const std::uint8_t> samples) {
+  std::uint8_t* buffer = nullptr;
+  const std::size_t size = WebPEncodeLosslessRGB(samples.data(), width, height, width * 3, &buffer);
+  Bytes out(buffer, buffer + size);
+  WebPFree(buffer);
+  return out;
+}
+// Two frames, the second turned upside down: a VP8X, an ANIM and two ANMF chunks around still pictures.
+inline Bytes animated_webp(int width, int height, std::span<const std::uint8_t> samples) {
+  const auto chunk = [](const std::string& name, const std::string& content) {
+    return name + little_endian(static_cast<std::uint32_t>(content.size()), 4) + content +
+           (content.size() % 2 ? std::string(1, '\0') : "");
+  };
+  const std::string size = little_endian(static_cast<std::uint32_t>(width - 1), 3) +
+                           little_endian(static_cast<std::uint32_t>(height - 1), 3);
+  std::string body = "WEBP" + chunk("VP8X", std::string("\x02\0\0\0", 4) + size) +
+                     chunk("ANIM", std::string("\0\0\0\0\0\0", 6));
+  Bytes pixels(samples.begin(), samples.end());
+  for (int frame = 0; frame < 2; ++frame) {
+    const Bytes still = encode_webp(width, height, pixels);
+    body += chunk("ANMF", std::string(6, '\0') + size + std::string("\x64\0\0\0", 4) +
+                              std::string(still.begin() + 12, still.end()));
+    std::reverse(pixels.begin(), pixels.end());
+  }
+  return to_bytes("RIFF" + little_endian(static_cast<std::uint32_t>(body.size()), 4) + body);
+}
+
+// Frames of indices into four colours; `transparent` is one of them or -1.
+inline constexpr std::array<std::uint8_t, 12> kGifColours = {10, 20, 30, 200, 0, 0, 0, 150, 0, 0, 0, 250};
+inline Bytes encode_gif(int width, int height, const std::vector<Bytes>& frames, int transparent) {
+  Bytes out;
+  const auto write = [](GifFileType* gif, const GifByteType* bytes, int size) {
+    auto* to = static_cast<Bytes*>(gif->UserData);
+    to->insert(to->end(), bytes, bytes + size);
+    return size;
+  };
+  GifFileType* gif = EGifOpen(&out, write, nullptr);
+  std::array<GifColorType, 4> colours{};
+  for (std::size_t i = 0; i < 4; ++i)
+    colours[i] = {kGifColours[3 * i], kGifColours[3 * i + 1], kGifColours[3 * i + 2]};
+  ColorMapObject* map = GifMakeMapObject(4, colours.data());
+  EGifSetGifVersion(gif, true);
+  EGifPutScreenDesc(gif, width, height, 2, 0, map);
+  for (const Bytes& frame : frames) {
+    const GraphicsControlBlock control{0, false, 0, transparent};
+    std::array<GifByteType, 4> block{};
+    EGifGCBToExtension(&control, block.data());
+    EGifPutExtension(gif, GRAPHICS_EXT_FUNC_CODE, 4, block.data());
+    EGifPutImageDesc(gif, 0, 0, width, height, false, nullptr);
+    Bytes copy = frame;
+    for (int y = 0; y < height; ++y) EGifPutLine(gif, copy.data() + y * width, width);
+  }
+  GifFreeMapObject(map);
+  EGifCloseFile(gif, nullptr);
   return out;
 }
 // A picture of one colour.

@@ -43,8 +43,9 @@ Shape shape_of(const train::RunConfig& config, const std::string& folder) {
 RunSize size_of(const Run& run, const Shape& shape) {
   const train::RunConfig& config = run.config;
   auto counts = data::profile_counts(config.subset, shape.train_counts, config.seed);
-  if (config.val_fraction > 0) {
-    for (std::int64_t& count : counts) count -= train::held_out_count(count, config.val_fraction);
+  const auto groups = data::Groups::parse(config.subset.groups).of(counts);
+  if (const double fraction = train::decided_fraction(config.val_fraction, counts, groups); fraction > 0) {
+    for (std::int64_t& count : counts) count -= train::held_out_count(count, fraction);
   }
   const std::int64_t images = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
   train::check_batch(config, images);

@@ -32,9 +32,13 @@ void add_data_params(Table& table) {
   table
       .add("val_fraction", &RunConfig::val_fraction,
            "Part of each class of the training subset that is held out; the best epoch is then chosen on it "
-           "instead "
-           "of on the test set.")
-      .between(0, 0.9);
+           "instead of on the test set. -1: none for the published data sets; for your own a tenth, if that is "
+           "at least ten images of each of head, medium and tail.")
+      .check("-1, or from 0 to 0.9", [](const std::string& text) {
+        const double value = base::parse_real(text).value_or(-2);
+        if (value != -1 && !(value >= 0 && value <= 0.9))
+          base::fail("`val_fraction` is `{}`; it must be -1, or from 0 to 0.9", text);
+      });
 }
 
 void add_model_params(Table& table) {
@@ -63,6 +67,13 @@ void add_train_params(Table& table) {
       .between(0, 4294967295.0);
   table.add("loss", &RunConfig::loss, "The loss; a parameter follows a colon.")
       .check(nn::loss_choices(), [](const std::string& text) { nn::make_loss(text, {}); });
+  table
+      .add("select", &RunConfig::select,
+           "What makes an epoch the best: the highest overall accuracy, the highest mean of the classes' "
+           "accuracies (balanced), the highest mean of the tail's, or being the last; default is overall for the "
+           "published data sets and balanced for your own.")
+      .one_of({"default", "overall", "balanced", "tail", "last"})
+      .omitted("overall");
   table
       .add("epochs", &RunConfig::epochs,
            "Passes over the training subset, each of as many draws as it has images.")

@@ -19,7 +19,9 @@ struct RunConfig {
   std::string fit = "stretch";        // stretch, crop, pad: how a picture becomes square
   bool skip_unreadable = false;       // leave out pictures that cannot be read
   std::string augment = "crop_flip";  // crop_flip or none
-  double val_fraction = 0;            // part of the subset held out per class to select the best epoch on
+  // Part of the subset held out per class to select the best epoch on; -1: by the data set, see resolved() and
+  // decided_fraction().
+  double val_fraction = -1;
 
   // section model
   std::string model = "resnet32";
@@ -30,6 +32,7 @@ struct RunConfig {
   std::string strategy = "uniform";
   std::int64_t seed = 42;
   std::string loss = "cross_entropy";
+  std::string select = "default";  // overall, balanced, tail, last: what makes an epoch the best
   int epochs = 200;
   int batch_size = 128;
   double lr = 0.1;

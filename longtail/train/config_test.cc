@@ -86,6 +86,33 @@ TEST(Config, WhatTheProfileDoesNotUseIsNotPartOfTheIdentity) {
   EXPECT_EQ(config_hash(a), config_hash(b));
 }
 
+TEST(Config, AParameterAtTheValueFromBeforeItExistedIsInNoIdentity) {
+  RunConfig config = on_any_cpu();
+  EXPECT_THAT(config_identity(config), Not(HasSubstr("fit=")));
+  EXPECT_FALSE(config_map(config).contains("skip_unreadable"));
+  config.fit = "crop";
+  EXPECT_THAT(config_identity(config), HasSubstr("fit=crop\n"));
+  EXPECT_EQ(config_from_map(config_map(config)).fit, "crop");
+}
+
+TEST(Config, OwnDataIsTakenAsItIsAndCutIntoThirds) {
+  RunConfig config = on_any_cpu();
+  EXPECT_EQ(resolved(config).subset.profile, "exp");
+  EXPECT_EQ(resolved(config).subset.groups, "paper");
+  config.dataset = "folder:birds";
+  EXPECT_EQ(resolved(config).subset.profile, "natural");
+  EXPECT_EQ(resolved(config).subset.groups, "auto");
+  config.subset.rho = 10;
+  try {
+    resolved(config);
+    FAIL() << "a ratio beside the natural profile was taken";
+  } catch (const base::UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("profile `natural` (the default for your own data) takes none"));
+  }
+  config.subset.profile = "exp";
+  EXPECT_EQ(resolved(config).subset.rho, 10);
+}
+
 TEST(Config, FilesCountByWhatTheySay) {
   const std::string folder = testing::TempDir();
   RunConfig a = on_any_cpu();

@@ -1,6 +1,7 @@
 #include "longtail/train/hold_out.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -12,6 +13,23 @@ namespace longtail::train {
 std::int64_t held_out_count(std::int64_t count, double fraction) {
   const std::int64_t wanted = std::llround(fraction * static_cast<double>(count));
   return std::clamp<std::int64_t>(wanted, 0, std::max<std::int64_t>(count - 1, 0));
+}
+
+double decided_fraction(double fraction, std::span<const std::int64_t> counts,
+                        std::span<const data::Group> groups) {
+  constexpr double kTenth = 0.1;
+  constexpr std::int64_t kEnough = 10;
+  if (fraction >= 0) return fraction;
+  std::array<std::int64_t, 3> images{}, classes{};
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    const auto group = static_cast<std::size_t>(groups[k]);
+    images[group] += held_out_count(counts[k], kTenth);
+    classes[group] += counts[k] > 0;
+  }
+  for (std::size_t g = 0; g < images.size(); ++g) {
+    if (classes[g] > 0 && images[g] < kEnough) return 0;
+  }
+  return kTenth;
 }
 
 HeldOut hold_out(const data::Subset& subset, double fraction, std::int64_t seed) {

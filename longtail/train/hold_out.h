@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "longtail/data/groups.h"
 #include "longtail/data/subset.h"
 
 namespace longtail::train {
@@ -12,6 +14,11 @@ struct HeldOut {
   data::Subset training;
   data::Subset validation;
 };
+
+// A fraction below 0 leaves it to the data: a tenth if that holds out at least ten images of every group that
+// has classes, so that no mean over a group hangs on a few images; else nothing.
+double decided_fraction(double fraction, std::span<const std::int64_t> counts,
+                        std::span<const data::Group> groups);
 
 // Images that a class of `count` gives up.
 std::int64_t held_out_count(std::int64_t count, double fraction);

@@ -5,6 +5,7 @@
 
 #include "longtail/base/file.h"
 #include "longtail/base/hash.h"
+#include "longtail/data/published.h"
 #include "longtail/nn/engine.h"
 #include "longtail/nn/loss.h"
 #include "longtail/sampling/strategy.h"
@@ -22,6 +23,10 @@ RunConfig resolved(const RunConfig& config) {
   result.loss = nn::canonical_loss(config.loss);
   result.schedule = make_schedule(config.schedule)->name();
   result.subset = data::decided(config.subset, config.dataset);
+  const bool published = data::find_published(config.dataset) != nullptr;
+  if (config.select == "default") result.select = published ? "overall" : "balanced";
+  if (published && config.val_fraction < 0) result.val_fraction = 0;
+  if (result.select == "last") result.val_fraction = std::max(config.val_fraction, 0.0);  // nothing is chosen
   // What the profile does not use cannot tell two runs apart.
   if (!data::takes_ratio(result.subset)) {
     const data::SubsetConfig unused;

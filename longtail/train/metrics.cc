@@ -49,6 +49,8 @@ void Meter::add(std::span<const float> logits, std::int32_t label) {
   const double confidence = 1 / sum;  // the softmax of the largest logit
 
   ++images_;
+  predictions_.push_back({static_cast<std::int32_t>(predicted),
+                          std::isfinite(confidence) ? rounded_confidence(confidence) : 0.0F});
   correct_ += right;
   ++confusion_[truth][predicted];
   loss_ += std::log(sum) + highest - logits[truth];
@@ -98,11 +100,18 @@ std::vector<double> Meter::class_accuracies() const {
 
 EpochResult Meter::result() const {
   std::array<Mean, 3> means;
+  Mean balanced;
   const std::vector<double> accuracies = class_accuracies();
-  for (std::size_t k = 0; k < accuracies.size(); ++k)
+  for (std::size_t k = 0; k < accuracies.size(); ++k) {
     means[static_cast<std::size_t>(groups_[k])].add(accuracies[k]);
-  return {percent(correct_, images_), means[0].value(), means[1].value(), means[2].value(),
-          images_ == 0 ? kNothing : loss_ / static_cast<double>(images_)};
+    balanced.add(accuracies[k]);
+  }
+  return {percent(correct_, images_),
+          means[0].value(),
+          means[1].value(),
+          means[2].value(),
+          images_ == 0 ? kNothing : loss_ / static_cast<double>(images_),
+          balanced.value()};
 }
 
 double Meter::macro_f1() const {
@@ -132,9 +141,7 @@ FullResult Meter::full(int epoch) const {
   result.epoch = epoch;
   result.accuracy = this->result();
   result.per_class = class_accuracies();
-  Mean balanced;
-  for (const double accuracy : result.per_class) balanced.add(accuracy);
-  result.balanced = balanced.value();
+  result.balanced = result.accuracy.balanced;
   result.macro_f1 = macro_f1();
   result.head_ece = calibration_error(bins_[0]);
   result.medium_ece = calibration_error(bins_[1]);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "longtail/data/groups.h"
+#include "longtail/train/predictions.h"
 #include "longtail/train/run_log.h"
 
 namespace longtail::train {
@@ -33,6 +34,8 @@ class Meter {
   // Accuracies in percent and the mean cross-entropy. A group's accuracy is the mean of its classes'; classes
   // without images do not count, and a group without such classes is NaN.
   EpochResult result() const;
+  // What was said of every image, in the order they came.
+  const std::vector<Prediction>& predictions() const { return predictions_; }
   // Everything; `epoch` is only written into it.
   FullResult full(int epoch) const;
 
@@ -53,6 +56,7 @@ class Meter {
   std::vector<data::Group> groups_;
   std::vector<std::vector<int>> confusion_;  // [true][predicted]
   std::array<Bins, 4> bins_{};               // head, medium, tail by true class, and all
+  std::vector<Prediction> predictions_;
   std::int64_t images_ = 0;
   std::int64_t correct_ = 0;
   double loss_ = 0;

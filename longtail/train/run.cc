@@ -27,6 +27,7 @@
 #include "longtail/train/evaluate.h"
 #include "longtail/train/feedback.h"
 #include "longtail/train/hold_out.h"
+#include "longtail/train/predictions.h"
 #include "longtail/train/run_folder.h"
 #include "longtail/train/schedule.h"
 
@@ -132,10 +133,15 @@ class Run {
 
   void load();
   void begin();
+  void check_selection() const;
+  RunLog fresh_log(const Fingerprint& print) const;
+  void recall_best();
   Fingerprint fingerprint(const std::vector<float>& initial) const;
   void report_finished();
   void train(int epoch);
   void measure(int epoch);
+  bool is_best(const EpochResult& chosen_on, int epoch);
+  void save_predictions();
   void save();
   void keep(int epochs_done) const;
   void refuse_nonsense(double value, const char* what, int epoch, int step) const;
@@ -154,6 +160,8 @@ class Run {
   std::string subset_hash_;  // of subset_, as indices into the whole training split
   std::vector<data::Group> groups_;
   std::vector<std::int32_t> test_rows_;  // empty: all
+  std::vector<Prediction> best_said_;    // of the test images, at the best epoch
+  std::vector<Prediction> said_now_;     // after the last epoch done
   std::unique_ptr<nn::Engine> engine_;
   std::unique_ptr<nn::Loss> loss_;
   std::vector<float> gradient_;
@@ -179,12 +187,14 @@ void Run::load() {
   groups_ = groups.of(whole.counts);
   test_rows_ = learnable_rows(data_->test, whole.counts);
   subset_ = whole;
-  if (config_.val_fraction > 0) {
-    HeldOut parts = hold_out(whole, config_.val_fraction, config_.seed);
+  const double fraction = decided_fraction(config_.val_fraction, whole.counts, groups_);
+  if (fraction > 0) {
+    HeldOut parts = hold_out(whole, fraction, config_.seed);
     subset_ = std::move(parts.training);
     validation_ = std::move(parts.validation);
   }
   check_batch(config_, subset_.size());
+  check_selection();
   subset_hash_ = subset_.hash();
   note(images_words(subset_.counts, validation_.size()));
   if (own) keep_images_of(*own, {&subset_, &validation_});
@@ -206,6 +216,61 @@ Fingerprint Run::fingerprint(const std::vector<float>& initial) const {
           LONGTAIL_VERSION};
 }
 
+// The log of a run before its first epoch.
+RunLog Run::fresh_log(const Fingerprint& print) const {
+  RunLog fresh;
+  fresh.dataset = config_.dataset;
+  fresh.strategy = config_.strategy;
+  fresh.seed = config_.seed;
+  fresh.groups = config_.subset.groups;
+  fresh.class_counts = subset_.counts;
+  for (std::size_t k = 0; k < validation_.counts.size(); ++k) {
+    fresh.held_out.push_back(validation_.counts[k]);
+    fresh.class_counts[k] += validation_.counts[k];
+  }
+  fresh.rho = imbalance_ratio(config_, fresh.class_counts);
+  const auto tested = data::count_labels(data_->test.labels, data_->classes());
+  const auto sizes = data::Groups::parse(config_.subset.groups).trained_sizes(fresh.class_counts, tested);
+  fresh.group_sizes.assign(sizes.begin(), sizes.end());
+  fresh.class_names = data_->class_names;
+  fresh.image.channels = data_->channels;
+  fresh.image.side = data::kSide;
+  for (std::size_t c = 0; c < static_cast<std::size_t>(data_->channels); ++c) {
+    fresh.image.mean.push_back(data_->mean[c]);
+    fresh.image.deviation.push_back(data_->deviation[c]);
+  }
+  fresh.image.fit = config_.fit;
+  fresh.config = state_.config;
+  fresh.selected_on = validation_.size() > 0 ? "validation" : "test";
+  fresh.selected_by = config_.select;
+  fresh.fingerprint = print;
+  return fresh;
+}
+
+// What chooses the epoch must be there to be measured.
+void Run::check_selection() const {
+  if (config_.select != "tail") return;
+  const auto tested = validation_.size() > 0 ? validation_.counts
+                                             : data::count_labels(data_->test.labels, data_->classes());
+  for (std::size_t k = 0; k < tested.size(); ++k) {
+    if (groups_[k] == data::Group::kTail && subset_.counts[k] > 0 && tested[k] > 0) return;
+  }
+  fail("`select` is tail, but no class of the tail has images to choose on; choose by balanced, or other `groups`");
+}
+
+// What the network at the best epoch said of the test images, from the file or, if that is lost or from before
+// it was kept, once more from the network.
+void Run::recall_best() {
+  try {
+    best_said_ = read_predictions(predictions_path(log_path(options_.folder)), log().predictions).best;
+    if (!log().predictions.empty()) return;
+  } catch (const base::Error&) {
+  }
+  const EvaluationSet test{*data_, data_->test, test_rows_, groups_};
+  best_said_ = evaluate(*engine_, state_.best, test, std::max(config_.batch_size, kSmallestEvaluationBatch))
+                   .predictions();
+}
+
 // The state before the first epoch of this process: what the folder holds, or the initial network.
 void Run::begin() {
   std::vector<float> initial = nn::initial_parameters(engine_->spec(), config_.seed);
@@ -213,6 +278,7 @@ void Run::begin() {
   if (state_.log) {
     refuse_other_fingerprint(options_.folder, log().fingerprint, print);
     progress_.result = log().last.accuracy;
+    recall_best();
     note(fmt::format("Going on after epoch {} of {}.", state_.epochs_done, config_.epochs));
     if (log().fingerprint.version != print.version) {
       note(fmt::format("The run was begun by version {}, this is {}.", log().fingerprint.version,
@@ -225,25 +291,7 @@ void Run::begin() {
     state_.config = config_map(config_);
     state_.momentum.assign(initial.size(), 0.0F);
     state_.network = {std::move(initial), nn::initial_buffers(engine_->spec())};
-    RunLog fresh;
-    fresh.dataset = config_.dataset;
-    fresh.strategy = config_.strategy;
-    fresh.seed = config_.seed;
-    fresh.groups = config_.subset.groups;
-    fresh.class_counts = subset_.counts;
-    for (std::size_t k = 0; k < validation_.counts.size(); ++k) {
-      fresh.held_out.push_back(validation_.counts[k]);
-      fresh.class_counts[k] += validation_.counts[k];
-    }
-    fresh.rho = imbalance_ratio(config_, fresh.class_counts);
-    const auto tested = data::count_labels(data_->test.labels, data_->classes());
-    const auto sizes = data::Groups::parse(config_.subset.groups).trained_sizes(fresh.class_counts, tested);
-    fresh.group_sizes.assign(sizes.begin(), sizes.end());
-    fresh.class_names = data_->class_names;
-    fresh.config = state_.config;
-    fresh.selected_on = validation_.size() > 0 ? "validation" : "test";
-    fresh.fingerprint = print;
-    state_.log = std::move(fresh);
+    state_.log = fresh_log(print);
     keep(0);
   }
   first_epoch_ = state_.epochs_done;
@@ -343,6 +391,19 @@ void Run::train(int epoch) {
   log().seconds_waiting += batches->seconds_waited();
 }
 
+// Whether the epoch is better than all before by what the run selects by; notes the value.
+bool Run::is_best(const EpochResult& chosen_on, int epoch) {
+  const auto first_highest = [&](const std::vector<double>& values) {
+    return epoch == 0 || values.back() > values[static_cast<std::size_t>(log().best_epoch)];
+  };
+  if (config_.select == "last") return true;
+  if (config_.select == "overall") {
+    return first_highest(validation_.size() > 0 ? log().val_acc : log().test_acc);
+  }
+  log().selection.push_back(config_.select == "tail" ? chosen_on.tail : chosen_on.balanced);
+  return first_highest(log().selection);
+}
+
 // The test set after an epoch (and what is held out), the best epoch so far.
 void Run::measure(int epoch) {
   const Stopwatch watch;
@@ -357,22 +418,27 @@ void Run::measure(int epoch) {
   log().head_acc.push_back(result.head);
   log().medium_acc.push_back(result.medium);
   log().tail_acc.push_back(result.tail);
+  // A run of before it was kept stays without.
+  if (std::cmp_equal(log().balanced_acc.size(), epoch)) log().balanced_acc.push_back(result.balanced);
+  EpochResult chosen_on = result;
   if (validation_.size() > 0) {
     const EvaluationSet set{*data_, data_->train, validation_.indices, groups_};
     const Meter held_out = evaluate(*engine_, state_.network, set, batch_size, pulse);
-    log().val_acc.push_back(held_out.result().overall);
+    chosen_on = held_out.result();
+    log().val_acc.push_back(chosen_on.overall);
     if (strategy_->feedback() == sampling::Feedback::kHeldOut) {
       log().class_accuracy.push_back(rounded(held_out.full(epoch).per_class));
     }
   }
-  const std::vector<double>& selector = validation_.size() > 0 ? log().val_acc : log().test_acc;
-  const bool best = epoch == 0 || selector.back() > selector[static_cast<std::size_t>(log().best_epoch)];
+  const bool best = is_best(chosen_on, epoch);
   log().last = test.full(epoch);
   if (best) {
     log().best_epoch = epoch;
     log().best = log().last;
     state_.best = state_.network;
+    best_said_ = test.predictions();
   }
+  said_now_ = test.predictions();
   state_.epochs_done = epoch + 1;
   log().finished = state_.epochs_done == config_.epochs;
   log().seconds_evaluation += watch.seconds();
@@ -384,9 +450,21 @@ void Run::measure(int epoch) {
   progress_.seconds_left = clock_.seconds() / done * (config_.epochs - first_epoch_ - done);
 }
 
-// The state first: the log can be made from it. Only then is the epoch done for those who watch.
+void Run::save_predictions() {
+  Predictions all{data_->classes(), {}, best_said_, said_now_};
+  for (std::size_t i = 0; i < said_now_.size(); ++i) {
+    const auto row = test_rows_.empty() ? i : static_cast<std::size_t>(test_rows_[i]);
+    all.labels.push_back(data_->test.labels[row]);
+  }
+  const std::string bytes = predictions_bytes(all);
+  base::write_atomically(predictions_path(log_path(options_.folder)), bytes);
+  log().predictions = base::sha256(bytes);
+}
+
+// The predictions, then the state: the log can be made from it. Only then is the epoch done for those who watch.
 void Run::save() {
   keep(state_.epochs_done);
+  save_predictions();
   write_checkpoint(state_path(options_.folder), state_);
   write_log(log_path(options_.folder), log());
   if (options_.on_progress) options_.on_progress(progress_);

@@ -7,6 +7,7 @@
 //
 // The folder then holds
 //   log.json      the results; the same bytes on any number of threads, interrupted or not
+//   log.predictions  what was said of every test image at the best and the last epoch
 //   timings.json  how long it took
 //   state.ckpt    the network after the last epoch done and at the best epoch, momentum, the log so far
 //   kept/N.ckpt   the network after N epochs, for every N of keep_epochs; 0 is the initial network

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
@@ -145,7 +146,7 @@ FullResult read_result(const json& object, const char* key) {
   FullResult result;
   result.epoch = static_cast<int>(integer(need(object, "epoch"), "epoch"));
   result.accuracy = {read("overall_acc"), read("head_acc"), read("medium_acc"), read("tail_acc"),
-                     read("loss")};
+                     read("loss"), read("balanced_acc")};
   result.per_class = numbers(need(object, "per_class_acc"), "per_class_acc");
   result.macro_f1 = read("macro_f1");
   result.balanced = read("balanced_acc");
@@ -186,7 +187,8 @@ constexpr std::array<EpochList, 8> kLists = {{{"train_loss", &RunLog::train_loss
 
 EpochResult at_epoch(const RunLog& log, int epoch) {
   const auto e = static_cast<std::size_t>(epoch);
-  return {log.test_acc[e], log.head_acc[e], log.medium_acc[e], log.tail_acc[e], log.test_loss[e]};
+  return {log.test_acc[e], log.head_acc[e], log.medium_acc[e], log.tail_acc[e], log.test_loss[e],
+          e < log.balanced_acc.size() ? log.balanced_acc[e] : kUnknown};
 }
 
 FullResult unknown_result(const RunLog& log, int epoch) {
@@ -231,6 +233,22 @@ void read_published(const json& object, RunLog& log) {
   log.finished = true;
 }
 
+ImageFacts read_image(const json& object) {
+  if (!object.is_object()) fail("the key `image` is {}, not an object", object.type_name());
+  ImageFacts image;
+  image.channels = static_cast<int>(integer(need(object, "channels"), "channels"));
+  image.side = static_cast<int>(integer(need(object, "side"), "side"));
+  image.mean = numbers(need(object, "mean"), "mean");
+  image.deviation = numbers(need(object, "deviation"), "deviation");
+  image.fit = text(need(object, "fit"), "fit");
+  if (image.channels < 1 || std::cmp_not_equal(image.mean.size(), image.channels) ||
+      std::cmp_not_equal(image.deviation.size(), image.channels)) {
+    fail("the key `image` has {} channels but {} means and {} deviations", image.channels, image.mean.size(),
+         image.deviation.size());
+  }
+  return image;
+}
+
 void read_ours(const json& object, RunLog& log) {
   if (log.schema > kLogSchema) {
     fail("the log has schema {}, this program knows {}; use a newer longtail", log.schema, kLogSchema);
@@ -244,6 +262,11 @@ void read_ours(const json& object, RunLog& log) {
     fail("the key `group_sizes` has {} entries, not 3", log.group_sizes.size());
   log.class_names = texts(need(object, "class_names"), "class_names");
   log.selected_on = text(need(object, "selected_on"), "selected_on");
+  if (object.contains("selected_by")) log.selected_by = text(object["selected_by"], "selected_by");
+  if (object.contains("selection")) log.selection = numbers(object["selection"], "selection");
+  if (object.contains("balanced_acc")) log.balanced_acc = numbers(object["balanced_acc"], "balanced_acc");
+  if (object.contains("predictions")) log.predictions = text(object["predictions"], "predictions");
+  if (object.contains("image")) log.image = read_image(object["image"]);
   if (object.contains("held_out")) log.held_out = counts(object["held_out"], "held_out");
   if (object.contains("val_acc")) log.val_acc = numbers(object["val_acc"], "val_acc");
   if (object.contains("class_accuracy")) {
@@ -330,6 +353,18 @@ json to_json(const RunLog& log) {
   if (!log.held_out.empty()) object["held_out"] = log.held_out;
   if (!log.val_acc.empty()) object["val_acc"] = log.val_acc;
   if (!log.class_accuracy.empty()) object["class_accuracy"] = log.class_accuracy;
+  if (!log.balanced_acc.empty()) object["balanced_acc"] = log.balanced_acc;
+  if (!log.selection.empty()) object["selection"] = log.selection;
+  if (log.selected_by != "overall") object["selected_by"] = log.selected_by;
+  if (!log.predictions.empty()) object["predictions"] = log.predictions;
+  if (log.image.channels > 0) {
+    object["image"] = {{"channels", log.image.channels},
+                       {"side", log.image.side},
+                       {"mean", log.image.mean},
+                       {"deviation", log.image.deviation},
+                       {"fit", log.image.fit}};
+    object["epochs_at_best"] = log.best_epoch + 1;  // counted as on the terminal
+  }
   const Fingerprint& print = log.fingerprint;
   object["fingerprint"] = {{"data", print.data},       {"subset", print.subset},     {"init", print.init},
                            {"augment", print.augment}, {"protocol", print.protocol}, {"engine", print.engine},

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -21,6 +22,16 @@ struct EpochResult {
   double medium = 0;
   double tail = 0;
   double loss = 0;
+  double balanced = std::numeric_limits<double>::quiet_NaN();  // mean of the classes; NaN if a log does not say
+};
+
+// How the pixels of an image become what the network sees.
+struct ImageFacts {
+  int channels = 0;  // 0: the log does not say
+  int side = 0;
+  std::vector<double> mean{};  // of each channel, in [0, 1] units
+  std::vector<double> deviation{};
+  std::string fit = "stretch";
 };
 
 // The full result at a chosen epoch (best or last).
@@ -56,8 +67,10 @@ struct RunLog {
   std::vector<int> group_sizes;  // classes in head, medium, tail
   std::vector<std::int64_t> class_counts;
   std::vector<std::string> class_names;
+  ImageFacts image;
   std::map<std::string, std::string> config;  // every parameter of the run as canonical text
   std::string selected_on = "test";           // "test" or "validation": what chose the best epoch
+  std::string selected_by = "overall";        // overall, balanced, tail or last: what made it the best
   std::vector<std::int64_t> held_out;         // images of each class held out for validation; empty: none
 
   // One entry an epoch; accuracies in percent. val_acc only if images are held out.
@@ -65,10 +78,13 @@ struct RunLog {
   std::vector<double> val_acc;
   // What a strategy with feedback was told after each epoch, [epoch][class] in percent; empty for the others.
   std::vector<std::vector<double>> class_accuracy;
+  std::vector<double> balanced_acc;  // empty in logs of before it was kept
+  std::vector<double> selection;     // what the epoch was chosen by, where that is not overall or last
 
   int best_epoch = 0;  // counted from 0, the first maximum
   FullResult best;
   FullResult last;
+  std::string predictions;  // SHA-256 of the file of predictions beside the log; empty: there is none
   Fingerprint fingerprint;
   double seconds_waiting = 0;  // of training, for the next batch to be ready
   double seconds_training = 0,

@@ -12,6 +12,7 @@
 #include "longtail/nn/sgd.h"
 #include "longtail/train/batch_queue.h"
 #include "longtail/train/checkpoint.h"
+#include "longtail/train/predictions.h"
 #include "longtail/train/run_folder.h"
 #include "longtail/train/schedule.h"
 #include "longtail/train/testing.h"
@@ -59,7 +60,8 @@ class RunTraining : public testing::Test {
 
   // The bytes of everything but the timings.
   std::string results(const std::string& name) const {
-    return base::read_text(folder_ / name / "log.json") + base::read_text(folder_ / name / "state.ckpt");
+    return base::read_text(folder_ / name / "log.json") + base::read_text(folder_ / name / "state.ckpt") +
+           base::read_text(folder_ / name / "log.predictions");
   }
 
   template <class E = base::Error>
@@ -245,6 +247,7 @@ TEST_F(RunTraining, KeepsTheNetworksThatWereAskedFor) {
 TEST_F(RunTraining, SelectsTheBestEpochOnImagesHeldOut) {
   RunConfig config = small_config();
   config.val_fraction = 0.34;
+  config.select = "overall";
   config.batch_size = 3;
   const RunLog log = run_training(config, options("a"));
   EXPECT_EQ(log.selected_on, "validation");
@@ -254,6 +257,71 @@ TEST_F(RunTraining, SelectsTheBestEpochOnImagesHeldOut) {
   const auto best = std::max_element(log.val_acc.begin(), log.val_acc.end());
   EXPECT_EQ(log.best_epoch, best - log.val_acc.begin());
   EXPECT_EQ(log.best.accuracy.overall, log.test_acc[static_cast<std::size_t>(log.best_epoch)]);
+}
+
+TEST_F(RunTraining, KeepsWhatItSaidOfEveryTestImage) {
+  const RunLog log = run_training(small_config(), options("a"));
+  const Predictions said = read_predictions(folder_ / "a" / "log.predictions", log.predictions);
+  EXPECT_EQ(said.classes, 3);
+  EXPECT_EQ(said.labels, data_->test.labels);
+  const auto accuracy = [&](const std::vector<Prediction>& epoch) {
+    double right = 0;
+    for (std::size_t i = 0; i < said.size(); ++i) right += epoch[i].label == said.labels[i];
+    return 100 * right / static_cast<double>(said.size());
+  };
+  EXPECT_DOUBLE_EQ(accuracy(said.best), log.best.accuracy.overall);
+  EXPECT_DOUBLE_EQ(accuracy(said.last), log.last.accuracy.overall);
+  EXPECT_EQ(log.image.side, 32);
+  EXPECT_EQ(log.image.mean.size(), 3U);
+}
+
+TEST_F(RunTraining, AnInterruptedRunThatLostItsPredictionsMakesThemAgain) {
+  const RunConfig config = small_config();
+  run_training(config, options("whole"));
+  RunOptions stopping = options("a");
+  stopping.should_stop = [asked = 0]() mutable { return ++asked == 6; };
+  EXPECT_NE(error_of<base::Interrupted>(config, stopping), "");
+  fs::remove(folder_ / "a" / "log.predictions");
+  run_training(config, options("a"));
+  EXPECT_EQ(results("a"), results("whole"));
+}
+
+TEST_F(RunTraining, TheBestEpochIsTheFirstHighestByWhatIsAskedFor) {
+  for (const std::string select : {"overall", "balanced", "tail", "last"}) {
+    RunConfig config = small_config();
+    config.epochs = 4;
+    config.select = select;
+    const RunLog log = run_training(config, options(select));
+    EXPECT_EQ(log.selected_by, select);
+    const std::vector<double>& values = select == "tail"       ? log.tail_acc
+                                        : select == "balanced" ? log.balanced_acc
+                                                               : log.test_acc;
+    const auto highest = std::max_element(values.begin(), values.end()) - values.begin();
+    EXPECT_EQ(log.best_epoch, select == "last" ? 3 : highest) << select;
+    ASSERT_EQ(log.balanced_acc.size(), 4U);
+    EXPECT_EQ(log.balanced_acc.back(), log.last.balanced);
+    EXPECT_EQ(log_text(read_log(folder_ / select / "log.json")), log_text(log));
+  }
+  RunConfig config = small_config();
+  config.select = "tail";
+  config.subset.groups = "2,1";  // all are head
+  EXPECT_THAT(error_of(config, options("none")), HasSubstr("no class of the tail"));
+}
+
+TEST_F(RunTraining, OwnDataHoldsOutATenthWhereThatIsEnoughAndChoosesByBalancedAccuracy) {
+  RunConfig config = small_config();
+  config.subset.profile = "natural";
+  config.subset.rho = 100;
+  config.subset.groups = "default";
+  config.epochs = 1;
+  EXPECT_EQ(run_training(config, options("few")).selected_on, "test");
+  RunOptions many = options("many");
+  many.dataset = std::make_shared<const data::Dataset>(toy_dataset(2, 100, 2));
+  config.batch_size = 32;
+  const RunLog log = run_training(config, many);
+  EXPECT_EQ(log.selected_on, "validation");
+  EXPECT_EQ(log.selected_by, "balanced");
+  EXPECT_EQ(log.held_out, (std::vector<std::int64_t>{10, 10}));
 }
 
 TEST_F(RunTraining, AClassLeftOutTakesNoPartInTheTestEither) {

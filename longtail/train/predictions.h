@@ -1,0 +1,48 @@
+// What a run said of every test image at its best and at its last epoch: a compact file beside the log, whose
+// SHA-256 the log has (key `predictions`). For intervals of an accuracy, and of a difference between two runs
+// image by image.
+//
+//   "LTPREDIC" | version u32 | classes u32 | images u64 | labels | best: classes, confidences | last: the same |
+//   SHA-256 in 64 digits
+//
+// Classes are u16 each (u32 from 65,536 classes on), confidences u16 in units of 1/65,535: ten bytes an image.
+// Images are in the order of the test split; those of classes that were not trained are left out, so two runs
+// on the same data and classes have the same rows.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace longtail::train {
+
+// What the network said of one image.
+struct Prediction {
+  std::int32_t label = 0;      // the class it said
+  float confidence = 0;        // the probability it gave to it
+  bool operator==(const Prediction&) const = default;
+};
+
+struct Predictions {
+  int classes = 0;
+  std::vector<std::int32_t> labels{};  // the true classes
+  std::vector<Prediction> best{};      // one an image
+  std::vector<Prediction> last{};
+
+  std::size_t size() const { return labels.size(); }
+  bool operator==(const Predictions&) const = default;
+};
+
+// Confidence as the file keeps it.
+float rounded_confidence(double confidence);
+
+// Beside a log `NAME.json`: `NAME.predictions`.
+std::filesystem::path predictions_path(const std::filesystem::path& log_file);
+
+std::string predictions_bytes(const Predictions& predictions);
+// A DamagedFile says what is wrong; `sha256` is what the log says of the file, empty: not checked.
+Predictions read_predictions(const std::filesystem::path& path, const std::string& sha256 = "");
+
+}  // namespace longtail::train
