@@ -34,6 +34,7 @@ int run(int argc, char** argv) {
   add_train(app);
   add_evaluate(app);
   add_export(app);
+  add_predict(app);
   add_study(app);
   add_report(app);
   add_compare(app);

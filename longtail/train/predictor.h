@@ -1,0 +1,51 @@
+// The network of a run at work on new pictures. Needs the folder of the run and nothing else.
+//
+//   const Predictor predictor("runs/progressive-42");
+//   const auto chances = predictor.probabilities(pictures);   // pictures: planar bytes, one after the other
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "longtail/base/threads.h"
+#include "longtail/data/dataset.h"
+#include "longtail/data/image.h"
+#include "longtail/nn/engine.h"
+#include "longtail/train/checkpoint.h"
+
+namespace longtail::train {
+
+struct PredictorOptions {
+  bool last = false;   // the network after the last epoch instead of that at the best
+  std::string engine;  // empty: the run's if this machine has it, else the fastest that it has
+  int threads = 0;     // 0: all CPUs
+};
+
+class Predictor {
+ public:
+  // An Error if the folder holds no run, or one of a version that did not keep how its pictures were read.
+  explicit Predictor(const std::filesystem::path& run, const PredictorOptions& options = {});
+
+  const RunLog& log() const { return *state_.log; }
+  const std::vector<std::string>& class_names() const { return log().class_names; }
+  data::Fit fit() const { return fit_; }
+  int channels() const { return frame_.channels; }
+  int epoch() const { return epoch_; }  // of the network, counted from 1
+  std::string engine() const { return std::string(engine_->name()); }
+
+  // The probability of every class, one list a picture. `pixels` holds `channels` planes a picture.
+  std::vector<std::vector<double>> probabilities(std::vector<std::uint8_t> pixels) const;
+
+ private:
+  Checkpoint state_;
+  const Network* network_ = nullptr;  // in state_
+  int epoch_ = 0;
+  data::Fit fit_ = data::Fit::kStretch;
+  data::Dataset frame_;  // shape and constants, without images
+  std::unique_ptr<base::ThreadPool> pool_;
+  std::unique_ptr<nn::Engine> engine_;
+};
+
+}  // namespace longtail::train
