@@ -33,7 +33,7 @@ void LabelSource::add_flags(App& command) {
       ->type_name("FILE");
 }
 
-void decide_subset(const CLI::App& command, const LabelSource& source, data::SubsetConfig& subset) {
+void decide_subset(const App& command, const LabelSource& source, data::SubsetConfig& subset) {
   subset = data::decided(subset, source.labels_file.empty() ? source.dataset : "cifar100");
   if (command.count("--rho") > 0) data::refuse_idle_ratio(subset, source.dataset);
 }

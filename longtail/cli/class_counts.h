@@ -22,7 +22,7 @@ struct LabelSource {
 
 // Decides what the flags leave to the data set (profile, groups). A list of labels or counts is cut as in the
 // paper. A UsageError if --rho was given to `command` but would not be used.
-void decide_subset(const CLI::App& command, const LabelSource& source, data::SubsetConfig& subset);
+void decide_subset(const App& command, const LabelSource& source, data::SubsetConfig& subset);
 
 // Labels of the training split with the names of the classes (their numbers, if they have no names).
 struct Labels {

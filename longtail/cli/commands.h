@@ -13,6 +13,7 @@ void add_train(App& app);
 void add_evaluate(App& app);
 void add_export(App& app);
 void add_predict(App& app);
+void add_recommend(App& app);
 void add_study(App& app);
 void add_report(App& app);
 void add_compare(App& app);

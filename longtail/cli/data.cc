@@ -248,11 +248,11 @@ void add_data(App& app) {
     sub->callback([options, run] { run(*options); });
     return sub;
   };
-  const auto add_picture_flags = [options](CLI::App& sub) {
+  const auto add_picture_flags = [options](App& sub) {
     sub.add_option("--fit", options->fit,
                    "How a picture that is not square becomes square: stretch, crop (its middle) or pad (black "
                    "bars) [stretch]")
-        ->check(CLI::IsMember({"stretch", "crop", "pad"}));
+        ->check(IsMember({"stretch", "crop", "pad"}));
     sub.add_flag("--skip-unreadable", options->skip_unreadable, "Leave out pictures that cannot be read");
   };
   add("list", "What is known by name and where it is", list);

@@ -27,6 +27,7 @@ int run(int argc, char** argv) {
       "`longtail COMMAND --help` and `longtail help COMMAND` explain a command. Exit codes: 0 done, 1 failed, 2 wrong usage,\n"
       "130 interrupted (the same command again resumes).");
   // Keep in the order of a person's first day.
+  add_recommend(app);
   add_data(app);
   add_subset(app);
   add_sample(app);

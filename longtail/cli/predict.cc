@@ -125,14 +125,14 @@ void run(const PredictArguments& arguments) {
 
 }  // namespace
 
-void add_predict(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("predict", "Say what is on new pictures, with a trained network");
+void add_predict(App& app) {
+  App* command = app.add_subcommand("predict", "Say what is on new pictures, with a trained network");
   const auto arguments = std::make_shared<PredictArguments>();
   command->add_option("RUN", arguments->run, "Folder of a run; nothing else of the training is needed")->required();
   command->add_option("PICTURE", arguments->pictures, "Pictures (PNG, JPEG, WebP, GIF), or folders of them")
       ->required();
   command->add_option("--top", arguments->top, "How many classes to name for each picture")
-      ->check(CLI::PositiveNumber)
+      ->check(PositiveNumber)
       ->capture_default_str();
   command->add_flag("--json", arguments->as_json, "Print a JSON list and nothing else");
   command->add_flag("--last", arguments->options.last,
@@ -140,7 +140,7 @@ void add_predict(CLI::App& app) {
   command->add_option("--engine", arguments->options.engine,
                       "Another engine than the run's (which is taken if this CPU has it)");
   command->add_option("--threads", arguments->options.threads, "Threads; 0 is all CPUs [0]")
-      ->check(CLI::Range(0, 1024));
+      ->check(Range(0, 1024));
   command->footer(
       "Examples:\n"
       "  longtail predict runs/progressive-42 photo.jpg\n"

@@ -1,0 +1,115 @@
+#include "longtail/cli/recommend_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "longtail/base/error.h"
+#include "longtail/base/file.h"
+#include "longtail/base/text.h"
+
+namespace longtail::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kMostEpochs = 200;
+constexpr int kEnoughEpochs = 20;   // below it three seeds are planned for instead of five
+constexpr int kLargeEpochs = 100;   // that the larger network must get
+
+// Seconds until `seeds` seeds of all strategies are trained, a run taking one second.
+double rounds(const PlanFacts& facts, int seeds) {
+  const int jobs = planned_jobs(facts.strategies, facts.cpus);
+  return std::ceil(static_cast<double>(facts.strategies) * seeds / jobs);
+}
+
+int affordable_epochs(const PlanFacts& facts, double epoch_seconds, int seeds) {
+  const double each = kTrainingShare * facts.seconds / rounds(facts, seeds);
+  return static_cast<int>(std::min<double>(kMostEpochs, each / epoch_seconds));
+}
+
+std::string quoted(const std::string& text) { return json(text).dump(); }
+
+}  // namespace
+
+int planned_jobs(int strategies, int cpus) { return std::max(1, std::min(strategies, cpus)); }
+
+int planned_batch(std::int64_t images) {
+  int batch = 128;
+  while (batch > 8 && images / batch < 16) batch /= 2;
+  return batch;
+}
+
+Effort planned_effort(const PlanFacts& facts) {
+  Effort effort;
+  const int large = affordable_epochs(facts, facts.large_epoch, 5);
+  effort.model = facts.model ? *facts.model : large >= kLargeEpochs ? "resnet32" : "resnet20";
+  const double epoch_seconds = effort.model == "resnet20" ? facts.small_epoch : facts.large_epoch;
+  effort.epochs = affordable_epochs(facts, epoch_seconds, 5);
+  if (effort.epochs < kEnoughEpochs)
+    effort.epochs = std::min(kEnoughEpochs, affordable_epochs(facts, epoch_seconds, 3));
+  if (facts.epochs) effort.epochs = *facts.epochs;
+  effort.run_seconds = effort.epochs * epoch_seconds;
+  const double least = (facts.epochs ? *facts.epochs : kFewestEpochs) * epoch_seconds * rounds(facts, 3) / kTrainingShare;
+  if (least > facts.seconds) {
+    base::fail<base::UsageError>(
+        "{} is not enough: {} strategies with three seeds each and {} epochs of {} take about {} here; give more "
+        "--time or fewer --strategies",
+        base::duration(facts.seconds), facts.strategies, facts.epochs ? *facts.epochs : kFewestEpochs, effort.model,
+        base::duration(least));
+  }
+  return effort;
+}
+
+study::StudyFile study_of(const RecommendPlan& plan, int seeds) {
+  const auto& table = train::run_params();
+  std::string text = "name = \"recommend\"\nabout = " + quoted("Which strategy for " + plan.pictures + "?") + "\n";
+  const train::RunConfig initial;
+  std::string section;
+  for (const auto& entry : table.entries()) {
+    const base::ParamInfo& info = entry.info;
+    const std::string value = entry.get(plan.config);
+    if (!info.identity || value == entry.get(initial) || info.name == "strategy" || info.name == "seed") continue;
+    if (info.section != section) text += fmt::format("[{}]\n", section = info.section);
+    const bool plain = info.type == "integer" || info.type == "real" || info.type == "switch";
+    text += fmt::format("{} = {}\n", info.name,
+                        plain ? value : info.type == "integers" ? "[" + value + "]" : quoted(value));
+  }
+  std::vector<std::string> numbers, names;
+  for (int seed = 1; seed <= seeds; ++seed) numbers.push_back(std::to_string(seed));
+  for (const std::string& strategy : plan.strategies) names.push_back(quoted(strategy));
+  text += fmt::format("[grid]\nseed = [{}]\nstrategy = [{}]\n", base::join(numbers, ", "), base::join(names, ", "));
+  return study::parse_study(text, "recommend");
+}
+
+std::filesystem::path plan_path(const std::filesystem::path& folder) { return folder / "recommend.json"; }
+
+void write_plan(const std::filesystem::path& folder, const RecommendPlan& plan) {
+  const json object = {{"pictures", plan.pictures},     {"config", train::config_map(plan.config)},
+                       {"data", plan.config.data},      {"strategies", plan.strategies},
+                       {"jobs", plan.jobs},             {"threads", plan.threads},
+                       {"run_seconds", plan.run_seconds}};
+  base::make_folder(folder);
+  base::write_atomically(plan_path(folder), object.dump(1) + "\n");
+}
+
+std::optional<RecommendPlan> read_recommend_plan(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(plan_path(folder), ignored)) return std::nullopt;
+  try {
+    const json object = json::parse(base::read_text(plan_path(folder), 1 << 20));
+    RecommendPlan plan;
+    plan.pictures = object.at("pictures").get<std::string>();
+    plan.config = train::config_from_map(object.at("config").get<std::map<std::string, std::string>>());
+    plan.config.data = object.at("data").get<std::string>();
+    plan.strategies = object.at("strategies").get<std::vector<std::string>>();
+    plan.jobs = object.at("jobs").get<int>();
+    plan.threads = object.at("threads").get<int>();
+    plan.run_seconds = object.at("run_seconds").get<double>();
+    return plan;
+  } catch (const json::exception&) {
+    base::fail("{} is damaged; remove it to plan anew", plan_path(folder).string());
+  }
+}
+
+}  // namespace longtail::cli

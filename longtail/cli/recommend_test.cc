@@ -1,0 +1,173 @@
+// recommend and predict as a person runs them, on a few small pictures.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <thread>
+
+#include "longtail/cli/testing.h"
+#include "longtail/data/testing.h"
+#include "longtail/train/run_log.h"
+
+namespace longtail::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+// Noise around a colour of the class's own, in pictures of different sizes.
+void write_class(const fs::path& folder, int label, int pictures, unsigned seed) {
+  std::mt19937 random(seed);
+  for (int i = 0; i < pictures; ++i) {
+    const int width = 20 + i % 3 * 9, height = 24 + i % 2 * 16;
+    data::Bytes samples;
+    for (int p = 0; p < width * height; ++p) {
+      for (int c = 0; c < 3; ++c)
+        samples.push_back(static_cast<std::uint8_t>(random() % 60 + (c == label % 3 ? 140 : 40)));
+    }
+    data::write_file(folder / (std::to_string(i) + ".png"), data::encode_png(width, height, 3, samples));
+  }
+}
+
+class RecommendCommand : public testing::Test {
+ protected:
+  RecommendCommand() {
+    write_class(folder_ / "photos/wren", 0, 40, 1);
+    write_class(folder_ / "photos/tit", 1, 16, 2);
+    write_class(folder_ / "photos/auk", 2, 9, 3);
+  }
+  std::vector<std::string> command(const std::string& out, const std::vector<std::string>& more) const {
+    std::vector<std::string> words = {"recommend", (folder_ / "photos").string(), "--out",    (folder_ / out).string(),
+                                      "--time",    "1h",                          "--epochs", "1",
+                                      "--model",   "resnet20",                    "--strategies"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  // From the blank line before the sentence to its end.
+  static std::string sentence(const std::string& out) {
+    const std::size_t report = out.find("\n\nThe ", out.find("After "));
+    const std::size_t start = out.rfind("\n\n", report - 1);
+    return out.substr(start + 2, report - start - 2);
+  }
+
+  data::TempFolder folder_;
+};
+
+TEST_F(RecommendCommand, RefusesToChooseAmongCopiesOfOneStrategyAndEndsTheSameWhenKilledTwice) {
+  const std::vector<std::string> copies = {"square_root", "power:q=0.5",
+                                           "deferred:first=square_root,then=square_root,at=1",
+                                           "deferred:first=power(q=0.5),then=square_root,at=1"};
+  const Outcome whole = run_program(command("whole", copies));
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  EXPECT_THAT(whole.out, HasSubstr("3 classes, 49 training images: 32 to 6 each"));
+  EXPECT_THAT(whole.out, HasSubstr("16 of 65 pictures are set aside for testing"));
+  EXPECT_THAT(whole.out, HasSubstr("After 3 seeds none is ruled out"));
+  EXPECT_THAT(whole.out, HasSubstr("After 12 seeds none is ruled out"));
+  EXPECT_THAT(whole.out, HasSubstr("since nothing can be recommended"));
+  EXPECT_TRUE(fs::exists(folder_ / "whole/report/summary.md"));
+
+  for (int kill = 0; kill < 2; ++kill) {
+    const pid_t child = start_program(command("killed", copies), folder_ / "out.txt", folder_ / "err.txt");
+    // In the middle of the race: when a few runs are done.
+    const auto done = [&] {
+      int count = 0;
+      std::error_code error;
+      for (const auto& entry : fs::recursive_directory_iterator(folder_ / "killed", error))
+        count += entry.path().filename() == "done.json";
+      return count;
+    };
+    while (done() < 3 + 10 * kill) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ::kill(child, SIGKILL);
+    wait_for(child);
+  }
+  const Outcome resumed = run_program(command("killed", copies));
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_THAT(resumed.out, HasSubstr("Resuming the plan"));
+  EXPECT_EQ(sentence(resumed.out), sentence(whole.out));
+  EXPECT_NE(sentence(whole.out), "");
+
+  // A network comes with it.
+  const Outcome said = run_program({"predict", (folder_ / "whole/network").string(),
+                                    (folder_ / "photos/wren/0.png").string(), "--top", "3"});
+  EXPECT_EQ(said.code, 0) << said.err;
+  for (const char* name : {"wren", "tit", "auk"}) EXPECT_THAT(said.out, HasSubstr(name));
+}
+
+TEST_F(RecommendCommand, SaysWhatIsMissing) {
+  const auto refused = [&](std::vector<std::string> words, int code, const char* sentence) {
+    const Outcome outcome = run_program(words);
+    EXPECT_EQ(outcome.code, code) << outcome.out;
+    EXPECT_THAT(outcome.err, HasSubstr(sentence));
+  };
+  std::vector<std::string> words = command("a", {"uniform", "progressive"});
+  words[5] = "1s";
+  words[7] = "200";
+  refused(words, 2, "is not enough: 2 strategies with three seeds each");
+  refused(command("a", {"uniform"}), 2, "one strategy is no choice");
+  refused(command("a", {"uniform", "uniform"}), 2, "has `uniform` twice");
+  refused(command("a", {"uniform", "unifrom"}), 1, "did you mean `uniform`");
+  data::write_file(folder_ / "photos/tit/x.png", "junk");
+  data::write_file(folder_ / "photos/wren/y.jpg", "junk");
+  refused(command("a", {"uniform", "progressive"}), 1, "2 of 67 files cannot be used");
+}
+
+TEST_F(RecommendCommand, PredictGivesTheClassesOfTestPicturesWithTheAccuracyOfTheLog) {
+  write_class(folder_ / "birds/train/wren", 0, 24, 1);
+  write_class(folder_ / "birds/train/tit", 1, 12, 2);
+  write_class(folder_ / "birds/train/auk", 2, 8, 3);
+  write_class(folder_ / "birds/test/wren", 0, 6, 4);
+  write_class(folder_ / "birds/test/tit", 1, 5, 5);
+  write_class(folder_ / "birds/test/auk", 2, 4, 6);
+  const std::string run = (folder_ / "run").string();
+  const Outcome trained =
+      run_program({"train", "--dataset", "folder:" + (folder_ / "birds").string(), "--fit", "crop", "--epochs", "4",
+                   "--batch-size", "8", "--lr", "0.02", "--model", "resnet20", "--out", run});
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_THAT(trained.out, HasSubstr("Training on 44 images of 3 classes (24 to 8 each)."));
+  const train::RunLog log = train::read_log(folder_ / "run/log.json");
+  EXPECT_EQ(log.groups, "auto");
+  EXPECT_EQ(log.selected_by, "balanced");
+  EXPECT_EQ(log.image.fit, "crop");
+  fs::rename(folder_ / "birds/train", folder_ / "elsewhere");  // nothing but the run is needed
+
+  for (const bool last : {false, true}) {
+    std::vector<std::string> words = {"predict", run, (folder_ / "birds/test").string(), "--json", "--top", "2"};
+    if (last) words.push_back("--last");
+    const Outcome outcome = run_program(words);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const json said = json::parse(outcome.out);
+    ASSERT_EQ(said.size(), 15U);
+    double right = 0;
+    for (const json& one : said) {
+      const fs::path picture = one.at("picture").get<std::string>();
+      ASSERT_EQ(one.at("classes").size(), 2U);
+      const double first = one["classes"][0].at("probability"), second = one["classes"][1].at("probability");
+      EXPECT_GE(first, second);
+      EXPECT_LE(first + second, 1.0001);
+      right += one["classes"][0].at("class") == picture.parent_path().filename().string();
+    }
+    EXPECT_NEAR(100 * right / 15, (last ? log.last : log.best).accuracy.overall, 1e-9);
+  }
+
+  const Outcome bad = run_program({"predict", run, (folder_ / "run/log.json").string(),
+                                   (folder_ / "birds/test/auk/0.png").string()});
+  EXPECT_EQ(bad.code, 1);
+  EXPECT_THAT(bad.out, HasSubstr("auk/0.png"));
+  EXPECT_THAT(bad.err, HasSubstr("1 of 2 pictures cannot be read"));
+  EXPECT_THAT(run_program({"predict", folder_.path().string(), "x.png"}).err, HasSubstr("holds no run"));
+}
+
+TEST_F(RecommendCommand, ARatioBesideTheNaturalProfileIsAnError) {
+  const Outcome outcome = run_program({"train", "--dataset", "folder:" + (folder_ / "photos").string(), "--rho", "100",
+                                       "--out", (folder_ / "run").string()});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("profile `natural` (the default for your own data) takes none"));
+}
+
+}  // namespace
+}  // namespace longtail::cli
