@@ -16,6 +16,7 @@
 #include "longtail/nn/init.h"
 #include "longtail/train/checkpoint.h"
 #include "longtail/train/hold_out.h"
+#include "longtail/train/run.h"
 
 namespace longtail::cli {
 namespace {

@@ -5,11 +5,20 @@
 #include "longtail/base/file.h"
 #include "longtail/cli/study.h"
 #include "longtail/study/folder.h"
+#include "longtail/train/predictions.h"
 
 namespace longtail::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+// What the run said of every test image goes with the log, if the run kept it.
+void copy_predictions(const fs::path& from_log, const fs::path& to_log) {
+  const fs::path from = train::predictions_path(from_log), to = train::predictions_path(to_log);
+  if (!fs::exists(from)) return;
+  const std::string bytes = base::read_text(from);
+  if (!fs::exists(to) || base::read_text(to) != bytes) base::write_atomically(to, bytes);
+}
 
 // Only finished runs whose log has the bytes that were recorded; the others are counted, never copied.
 void collect(const fs::path& study_folder, const fs::path& out) {
@@ -21,6 +30,7 @@ void collect(const fs::path& study_folder, const fs::path& out) {
     const fs::path from = study::run_folder(study_folder, run.name) / "log.json";
     const fs::path to = out / (run.name + ".json");
     const std::string log = base::read_text(from);
+    copy_predictions(from, to);
     if (fs::exists(to) && base::read_text(to) == log) continue;
     base::write_atomically(to, log);
     ++written;

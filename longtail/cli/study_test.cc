@@ -282,6 +282,8 @@ TEST_F(Study, CollectsTheLogsOfFinishedRunsOnly) {
   const fs::path one = a_run("a", "uniform");
   EXPECT_EQ(base::read_text(fs::path(logs) / (one.filename().string() + ".json")),
             base::read_text(one / "log.json"));
+  EXPECT_EQ(base::read_text(fs::path(logs) / (one.filename().string() + ".predictions")),
+            base::read_text(one / "log.predictions"));
   EXPECT_THAT(run_program({"study", "collect", out("a"), "--out", logs}).out, HasSubstr("(0 new)"));
 
   base::write_atomically(one / "log.json", std::string_view("{}"));
