@@ -13,6 +13,7 @@
 #include "longtail/cli/param_flags.h"
 #include "longtail/cli/recommend_race.h"
 #include "longtail/cli/recommend_words.h"
+#include "longtail/data/groups.h"
 #include "longtail/data/install.h"
 #include "longtail/data/registry.h"
 #include "longtail/report/report.h"
