@@ -167,7 +167,7 @@ void check(const RunConfig& config) {
                                    config.epochs);
     }
   }
-  if (config.val_fraction == 0 &&
+  if (config.val_fraction <= 0 &&
       sampling::make_strategy(config.strategy)->feedback() == sampling::Feedback::kHeldOut) {
     base::fail<base::UsageError>(
         "strategy `{}` looks at the accuracy on held-out images, but none are held out; set `val_fraction` "
