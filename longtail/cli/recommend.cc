@@ -169,10 +169,12 @@ RecommendPlan open_plan(const RecommendArguments& arguments, const fs::path& out
   return plan;
 }
 
-void write_report(const fs::path& out) {
+void write_report(const fs::path& out, report::Goal goal) {
   report::ReportOptions options;
   options.inputs = {out};
   options.out = out / "report";
+  options.summary.goal = goal;
+  options.summary.at = report::At::kLast;
   const report::Report made = report::make_report(options);
   for (const std::string& remark : report::write_report(made, options)) fmt::print("{}\n", remark);
   fmt::print("The report: {}\n", (options.out / "index.html").string());
@@ -186,11 +188,11 @@ void run(const RecommendArguments& arguments) {
   const RaceOutcome outcome = run_race(plan, goal, out, seconds, kTrainingShare);
   fmt::print("\n{}\n\n", outcome.recommendation.sentence);
   if (outcome.time_up) fmt::print("The time is up. The same command with more --time goes on from here.\n");
-  write_report(out);
+  write_report(out, goal);
   if (!outcome.network.empty()) {
     fmt::print("The network{}: {}\n  longtail predict {} PICTURE...\n",
                outcome.recommendation.series ? "" : fmt::format(" ({}, since nothing can be recommended)",
-                                                                strategy_words(outcome.network_strategy)),
+                                                                report::series_words(outcome.network_strategy)),
                outcome.network.string(), outcome.network.string());
   }
 }

@@ -14,6 +14,7 @@
 #include "longtail/base/text.h"
 #include "longtail/cli/recommend_words.h"
 #include "longtail/cli/study.h"
+#include "longtail/report/summary.h"
 #include "longtail/study/runner.h"
 #include "longtail/study/view.h"
 
@@ -36,7 +37,7 @@ class RaceRunner {
  public:
   RaceRunner(const RecommendPlan& plan, report::Goal goal, fs::path out, double seconds)
       : plan_(plan), goal_(goal), out_(std::move(out)), seconds_(seconds) {
-    for (const std::string& strategy : plan_.strategies) words_.push_back(strategy_words(strategy));
+    for (const std::string& strategy : plan_.strategies) words_.push_back(report::series_words(strategy));
     const auto uniform = std::find(plan_.strategies.begin(), plan_.strategies.end(), "uniform");
     baseline_ = uniform == plan_.strategies.end() ? 0 : static_cast<std::size_t>(uniform - plan_.strategies.begin());
   }

@@ -1,13 +1,11 @@
 #include "longtail/cli/recommend_words.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <numeric>
 
 #include "longtail/base/text.h"
 #include "longtail/data/subset.h"
-#include "longtail/report/results.h"
 
 namespace longtail::cli {
 namespace {
@@ -97,14 +95,6 @@ std::string look_words(const report::Race& race, const std::vector<std::string>&
       race.dropped.empty() ? "none is ruled out" : fmt::format("ruled out: {}", list(race.dropped));
   return fmt::format("After {} seeds {}; {}: {}.", seeds, out,
                      race.still_in.size() == 1 ? "the best is" : "may be the best", list(race.still_in));
-}
-
-std::string strategy_words(const std::string& strategy) {
-  std::string words = report::series_title(strategy);
-  const std::size_t end = std::min(words.find('('), words.size());
-  std::transform(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(end), words.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return words;
 }
 
 }  // namespace longtail::cli

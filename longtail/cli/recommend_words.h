@@ -23,7 +23,4 @@ std::string class_words(std::span<const std::int64_t> counts);
 // "After 3 seeds: class-balanced is ruled out; uniform and progressive may be the best."
 std::string look_words(const report::Race& race, const std::vector<std::string>& words, int seeds);
 
-// What a sentence calls a strategy: "class-balanced".
-std::string strategy_words(const std::string& strategy);
-
 }  // namespace longtail::cli
