@@ -22,6 +22,10 @@ enum class Purpose : std::uint32_t {
   kHoldOut = 5,      // validation split
   kBootstrap = 6,    // statistics of the report
   kProbe = 7,        // Monte-Carlo batches of the gradient probe
+  kStratum = 8,      // stratified batches
+  kMixPartner = 9,   // whom an image is mixed with
+  kMixWeight = 10,   // by how much
+  kMixBox = 11,      // where (CutMix)
   kTest = 100,
 };
 

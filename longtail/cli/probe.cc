@@ -148,7 +148,7 @@ ProbeReport make_report(const ProbeOptions& options) {
   base::ThreadPool pool(config.threads > 0 ? config.threads : base::available_cpus());
   const auto engine = nn::make_engine(config.engine, spec, config.batch_size, pool);
   const auto loss = nn::make_loss(config.loss, subset.counts);
-  theory::GradientMeter meter(*engine, dataset, subset, *loss, config.batch_size, pool);
+  theory::GradientMeter meter(*engine, dataset, subset, loss->at({config.epochs - 1, config.epochs}), config.batch_size, pool);
 
   ProbeReport report;
   report.title =

@@ -42,6 +42,8 @@ struct Line {
   std::int64_t images = 0;
   double probability = 0;
   std::int64_t drawn = 0;
+  std::vector<int> members = {};  // its classes
+  double absent = 0;              // the chance that a batch has none
 };
 
 Available classes_of(const SampleArguments& arguments) {
@@ -75,7 +77,8 @@ std::vector<std::int64_t> count_draws(const SampleArguments& arguments, const sa
   std::vector<std::int64_t> images(1 << 16);
   auto seed = static_cast<std::uint64_t>(arguments.seed);
   for (std::int64_t left = arguments.draws; left > 0; ++seed) {
-    const sampling::IndexStream stream(strategy, counts, {arguments.epoch, arguments.epochs}, seed);
+    const sampling::IndexStream stream(strategy, counts,
+                                       {arguments.epoch, arguments.epochs, {}, arguments.batch}, seed);
     const std::int64_t here = stream.is_permutation() ? std::min(left, stream.size()) : left;
     for (std::int64_t first = 0; first < here; first += static_cast<std::int64_t>(images.size())) {
       const auto part =
@@ -90,7 +93,7 @@ std::vector<std::int64_t> count_draws(const SampleArguments& arguments, const sa
 
 std::vector<Line> by_group(const std::vector<Line>& classes, const data::Groups& groups) {
   std::vector<Line> lines;
-  for (const std::string_view name : data::kGroupNames) lines.push_back({std::string(name), 0, 0, 0, 0});
+  for (const std::string_view name : data::kGroupNames) lines.push_back({std::string(name), 0});
   for (const Line& line : classes) {
     if (line.images == 0) continue;  // left out: in no group
     Line& group = lines[static_cast<std::size_t>(groups.of(line.images))];
@@ -98,12 +101,12 @@ std::vector<Line> by_group(const std::vector<Line>& classes, const data::Groups&
     group.images += line.images;
     group.probability += line.probability;
     group.drawn += line.drawn;
+    group.members.insert(group.members.end(), line.members.begin(), line.members.end());
   }
   return lines;
 }
 
-void print_table(const SampleArguments& arguments, const std::vector<Line>& lines, std::int64_t images,
-                 bool replacement) {
+void print_table(const SampleArguments& arguments, const std::vector<Line>& lines) {
   const bool groups = arguments.per == "group";
   std::size_t width = 5;
   for (const Line& line : lines) width = std::max(width, line.name.size());
@@ -111,31 +114,32 @@ void print_table(const SampleArguments& arguments, const std::vector<Line>& line
              groups ? "  classes" : "", "images", "probability", fmt::format("in {}", arguments.batch),
              "absent", "drawn", "share");
   for (const Line& line : lines) {
-    const auto odds =
-        sampling::batch_odds(line.probability, line.images, images, arguments.batch, replacement);
     const double share = static_cast<double>(line.drawn) / static_cast<double>(arguments.draws);
     fmt::print("  {:<{}}{}  {:>9}  {:>11.7f}  {:>9.4f}  {:>8.3f}%  {:>10}  {:>10.7f}\n", line.name, width,
-               groups ? fmt::format("  {:>7}", line.classes) : "", with_commas(line.images), odds.probability,
-               odds.expected, 100 * odds.absent, with_commas(line.drawn), share);
+               groups ? fmt::format("  {:>7}", line.classes) : "", with_commas(line.images), line.probability,
+               arguments.batch * line.probability, 100 * line.absent, with_commas(line.drawn), share);
   }
 }
 
 // How well the draws fit what was declared, and what a batch is like.
-void print_summary(const SampleArguments& arguments, const std::vector<Line>& classes, std::int64_t images,
-                   bool replacement) {
+void print_summary(const SampleArguments& arguments, const std::vector<Line>& classes, bool replacement,
+                   bool stratified) {
   std::vector<std::int64_t> drawn;
   std::vector<double> probabilities;
   double present = 0;
   for (const Line& line : classes) {
     drawn.push_back(line.drawn);
     probabilities.push_back(line.probability);
-    present +=
-        1 - sampling::batch_odds(line.probability, line.images, images, arguments.batch, replacement).absent;
+    present += 1 - line.absent;
   }
   fmt::print("\nA batch of {} has {:.1f} of the {} classes on average.\n", arguments.batch, present,
              classes.size());
   if (!replacement) {
     fmt::print("Every image comes once an epoch, so the draws of whole epochs fit exactly.\n");
+    return;
+  }
+  if (stratified) {
+    fmt::print("The draws of a class in a batch never differ from their expectation by 1 or more.\n");
     return;
   }
   const sampling::ChiSquare test = sampling::chi_square(drawn, probabilities);
@@ -162,7 +166,7 @@ void run(const SampleArguments& arguments) {
   const std::int64_t images =
       std::accumulate(available.counts.begin(), available.counts.end(), std::int64_t{0});
   check(arguments, images);
-  const sampling::Situation situation{arguments.epoch, arguments.epochs};
+  const sampling::Situation situation{arguments.epoch, arguments.epochs, {}, arguments.batch};
   if (arguments.indices > 0) {
     print_indices(
         sampling::IndexStream(*strategy, available.counts, situation, static_cast<std::uint64_t>(arguments.seed)),
@@ -174,14 +178,33 @@ void run(const SampleArguments& arguments) {
   const auto drawn = count_draws(arguments, *strategy, available.counts);
   std::vector<Line> classes;
   for (std::size_t k = 0; k < drawn.size(); ++k) {
-    classes.push_back({available.class_names[k], 1, available.counts[k], probabilities[k], drawn[k]});
+    classes.push_back({available.class_names[k],
+                       1,
+                       available.counts[k],
+                       probabilities[k],
+                       drawn[k],
+                       {static_cast<int>(k)}});
   }
+  const bool stratified = strategy->stratified(situation);
+  const auto with_absence = [&](std::vector<Line> lines) {
+    const sampling::Strata strata =
+        stratified ? sampling::Strata(probabilities, arguments.batch) : sampling::Strata();
+    for (Line& line : lines) {
+      line.absent = stratified ? strata.absence(line.members)
+                               : sampling::batch_odds(line.probability, line.images, images, arguments.batch,
+                                                      replacement)
+                                     .absent;
+    }
+    return lines;
+  };
   fmt::print("{} at epoch {} of {}: {} images in {} classes, {}\n\n", strategy->name(), arguments.epoch,
              arguments.epochs, with_commas(images), classes.size(),
-             replacement ? "drawn with replacement" : "each once an epoch");
+             stratified    ? "in stratified batches"
+             : replacement ? "drawn with replacement"
+                           : "each once an epoch");
   const data::Groups groups = data::Groups::parse(arguments.subset.groups).decided(available.counts);
-  print_table(arguments, arguments.per == "group" ? by_group(classes, groups) : classes, images, replacement);
-  print_summary(arguments, classes, images, replacement);
+  print_table(arguments, with_absence(arguments.per == "group" ? by_group(classes, groups) : classes));
+  print_summary(arguments, with_absence(classes), replacement, stratified);
 }
 
 // Empty if the strategy can be made, else why not.

@@ -167,8 +167,8 @@ TEST(Loss, AnUnknownLossIsExplained) { EXPECT_THROW(make_loss("crossentropy", {}
 
 TEST(Loss, WhatIsNoLossIsExplainedInASentence) {
   EXPECT_EQ(refusal("crossentropy"),
-            "unknown loss `crossentropy`; there are cross_entropy, class_weighted, logit_adjusted, focal; "
-            "did you mean `cross_entropy`?");
+            "unknown loss `crossentropy`; there are cross_entropy, class_weighted, logit_adjusted, focal, "
+            "deferred, ldam, vs, label_smoothing, label_aware_smoothing; did you mean `cross_entropy`?");
   EXPECT_EQ(refusal("focal:tau=1"),
             "loss `focal`: unknown key `tau`; it takes gamma");
   EXPECT_NE(refusal("focal:gamma=-1"), "");

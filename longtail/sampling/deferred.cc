@@ -30,12 +30,11 @@ class Deferred final : public Strategy {
   bool without_replacement(const Situation& situation) const override {
     return now(situation).without_replacement(situation);
   }
+  bool stratified(const Situation& situation) const override { return now(situation).stratified(situation); }
   Feedback feedback() const override { return std::max(first_->feedback(), then_->feedback()); }
 
  private:
-  const Strategy& now(const Situation& situation) const {
-    return situation.epoch < at_ ? *first_ : *then_;
-  }
+  const Strategy& now(const Situation& situation) const { return situation.epoch < at_ ? *first_ : *then_; }
 
   std::unique_ptr<Strategy> first_;
   std::unique_ptr<Strategy> then_;
@@ -53,7 +52,8 @@ Kind deferred() {
   table.add("at", &Config::at, "The first epoch of the second strategy, counted from 0.").at_least(0);
   return kind_of<Deferred>(
       "deferred",
-      "One strategy before epoch `at`, another from it on; parameters in brackets: then=power(q=0.25).", table);
+      "One strategy before epoch `at`, another from it on; parameters in brackets: then=power(q=0.25).",
+      table);
 }
 
 }  // namespace longtail::sampling

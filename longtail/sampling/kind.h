@@ -21,6 +21,9 @@ Kind power();
 Kind effective_number();
 Kind repeat_factor();
 Kind deferred();
+Kind stratified();
+Kind adaptive();
+Kind focus();
 
 template <class Made, class Config>
 Kind kind_of(const std::string& name, const std::string& help, const base::ParamTable<Config>& table) {
@@ -38,6 +41,10 @@ class Named : public Strategy {
 };
 
 using base::NoParameters;
+
+// For strategies with feedback: an Error if the accuracies of an epoch done are missing.
+void check_history(const Strategy& strategy, std::span<const std::int64_t> counts,
+                   const Situation& situation);
 
 // The number of images, and of classes that have any.
 std::int64_t images_of(std::span<const std::int64_t> counts);

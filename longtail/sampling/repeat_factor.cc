@@ -1,5 +1,6 @@
 // Repeat-factor sampling (Gupta et al., 2019, LVIS): images of a class rarer than a threshold are repeated
-// r_k = max(1, sqrt(threshold / f_k)) times, f_k = n_k / n, so P(k) is proportional to n_k r_k.
+// r_k = max(1, sqrt(threshold / f_k)) times, f_k = n_k / n, so P(k) is proportional to n_k r_k. The exponent
+// 1/2 is theirs.
 #include <algorithm>
 #include <cmath>
 
@@ -10,6 +11,7 @@ namespace {
 
 struct Config {
   double threshold = 0.001;
+  double exponent = 0.5;
 };
 
 class RepeatFactor final : public Named<Config> {
@@ -17,8 +19,9 @@ class RepeatFactor final : public Named<Config> {
   using Named::Named;
   std::vector<double> probabilities(std::span<const std::int64_t> counts, const Situation&) const override {
     const auto total = static_cast<double>(images_of(counts));
-    return proportional(counts, [total, threshold = config_.threshold](double n) {
-      return n * std::max(1.0, std::sqrt(threshold / (n / total)));
+    return proportional(counts, [total, config = config_](double n) {
+      const double rare = config.threshold / (n / total);
+      return n * std::max(1.0, config.exponent == 0.5 ? std::sqrt(rare) : std::pow(rare, config.exponent));
     });
   }
 };
@@ -28,10 +31,14 @@ class RepeatFactor final : public Named<Config> {
 Kind repeat_factor() {
   base::ParamTable<Config> table;
   table.add("threshold", &Config::threshold, "Share of the images below which a class is repeated.").above(0);
-  return kind_of<RepeatFactor>(
-      "repeat_factor",
-      "P(k) proportional to n_k max(1, sqrt(threshold / (n_k / n))): only classes below the threshold gain.",
-      table);
+  table
+      .add("exponent", &Config::exponent,
+           "How much a rarer class is repeated; 1 gives all of them the same share.")
+      .between(0, 4);
+  return kind_of<RepeatFactor>("repeat_factor",
+                               "P(k) proportional to n_k max(1, (threshold / (n_k / n))^exponent): only "
+                               "classes below the threshold gain.",
+                               table);
 }
 
 }  // namespace longtail::sampling

@@ -12,7 +12,7 @@ namespace {
 const base::Family<Strategy()>& family() {
   static const base::Family<Strategy()> all(
       "strategy", {uniform(), class_balanced(), square_root(), progressive(), power(), effective_number(),
-                   repeat_factor(), deferred()});
+                   repeat_factor(), deferred(), stratified(), adaptive(), focus()});
   return all;
 }
 
@@ -27,9 +27,21 @@ const std::vector<base::VariantInfo>& strategies() { return family().infos(); }
 void refuse_feedback(const Strategy& strategy) {
   if (strategy.feedback() == Feedback::kNone) return;
   base::fail(
-      "strategy `{}` depends on the accuracies of the classes during a training, so it cannot be computed ahead of "
+      "strategy `{}` depends on the accuracies of the classes during a training, so it cannot be computed "
+      "ahead of "
       "one; `longtail train` runs it, and the log of the run has what it saw",
       strategy.name());
+}
+
+void check_history(const Strategy& strategy, std::span<const std::int64_t> counts,
+                   const Situation& situation) {
+  const auto epochs = static_cast<std::size_t>(std::max(situation.epoch, 0));
+  bool whole = situation.class_accuracy.size() >= epochs;
+  for (std::size_t e = 0; whole && e < epochs; ++e)
+    whole = situation.class_accuracy[e].size() == counts.size();
+  if (whole) return;
+  base::fail("strategy `{}` at epoch {} needs the accuracy of each of the {} classes after each epoch before",
+             strategy.name(), situation.epoch, counts.size());
 }
 
 std::int64_t images_of(std::span<const std::int64_t> counts) {

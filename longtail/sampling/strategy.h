@@ -20,9 +20,10 @@ namespace longtail::sampling {
 struct Situation {
   int epoch = 0;   // counted from 0
   int epochs = 1;  // of the whole training
-  // Accuracy of each class in percent after each epoch done, [epoch][class]; NaN for a class without images to
-  // measure on. Only given to a strategy that asks for it (Strategy::feedback), else empty.
+  // Accuracy of each class in percent after each epoch done, [epoch][class]; NaN for a class without images
+  // to measure on. Only given to a strategy that asks for it (Strategy::feedback), else empty.
   std::vector<std::vector<double>> class_accuracy = {};
+  int batch_size = 0;  // draws of a step; only for strategies that shape whole batches
 };
 
 // What the accuracies of a Situation are measured on; never the test set.
@@ -41,6 +42,10 @@ class Strategy : public base::Chosen {
 
   // True if an epoch is a permutation of the images (every image once) instead of draws with replacement.
   virtual bool without_replacement(const Situation&) const { return false; }
+
+  // True if every batch has the declared shares as nearly as whole numbers allow (strata.h) instead of
+  // independent draws. Needs the situation's batch size.
+  virtual bool stratified(const Situation&) const { return false; }
 
   // What it must be told about the classes' accuracy.
   virtual Feedback feedback() const { return Feedback::kNone; }

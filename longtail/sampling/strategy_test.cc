@@ -22,7 +22,8 @@ using testing::HasSubstr;
 
 const std::vector<std::int64_t> kPaper = long_tail(100, 500, 100);
 
-std::vector<double> at(std::string_view strategy, std::span<const std::int64_t> counts, const Situation& situation = {}) {
+std::vector<double> at(std::string_view strategy, std::span<const std::int64_t> counts,
+                       const Situation& situation = {}) {
   return make_strategy(strategy)->probabilities(counts, situation);
 }
 
@@ -42,11 +43,25 @@ std::vector<double> uniform_of(std::span<const std::int64_t> counts) {
   return p;
 }
 
+// Accuracies as a training might have them: some that rise, one class never measured.
+std::vector<std::vector<double>> history(int epochs, std::size_t classes) {
+  std::vector<std::vector<double>> all;
+  for (int e = 0; e < epochs; ++e) {
+    std::vector<double> row;
+    for (std::size_t k = 0; k < classes; ++k)
+      row.push_back(100.0 * (e % 20) / 20 / static_cast<double>(k + 1));
+    row[classes / 2] = std::nan("");
+    all.push_back(row);
+  }
+  return all;
+}
+
 TEST(Strategy, ProbabilitiesSumToOneAndSkipEmptyClasses) {
   const std::vector<std::int64_t> counts = {500, 0, 20, 3, 0, 1};
   for (const base::VariantInfo& info : strategies()) {
     for (const int epoch : {0, 7, 159, 160, 199}) {
-      const auto p = at(info.name, counts, {epoch, 200});
+      const Situation situation{epoch, 200, history(epoch, counts.size()), 16};
+      const auto p = at(info.name, counts, situation);
       ASSERT_EQ(p.size(), counts.size()) << info.name;
       EXPECT_NEAR(std::accumulate(p.begin(), p.end(), 0.0), 1.0, 1e-15) << info.name;
       EXPECT_EQ(p[1], 0) << info.name;
@@ -121,6 +136,58 @@ TEST(Strategy, RepeatFactorLiftsOnlyClassesBelowTheThreshold) {
   EXPECT_THAT(at("repeat_factor:threshold=0.004", counts),
               ElementsAre(DoubleNear(900 / (999 + lifted), 1e-15), DoubleNear(99 / (999 + lifted), 1e-15),
                           DoubleNear(lifted / (999 + lifted), 1e-15)));
+}
+
+TEST(Strategy, RepeatFactorWithAnotherExponentLiftsByThatPower) {
+  const std::vector<std::int64_t> counts = {900, 99, 1};
+  const double lifted = std::pow(4.0, 0.25);
+  EXPECT_THAT(at("repeat_factor:threshold=0.004,exponent=0.25", counts)[2],
+              DoubleNear(lifted / (999 + lifted), 1e-15));
+  EXPECT_EQ(at("repeat_factor:threshold=0.004,exponent=0", counts), at("uniform", counts));
+  EXPECT_EQ(canonical_strategy("repeat_factor:exponent=0.50"), "repeat_factor");
+}
+
+TEST(Strategy, FocusDrawsByTheErrorsOfTheLastEpochInWhichAClassWasSeen) {
+  const std::vector<std::int64_t> counts = {80, 15, 5, 0};
+  EXPECT_EQ(at("focus", counts, {0, 3}), uniform_of(counts));
+  const double nan = std::nan("");
+  const Situation two{2, 3, {{10, 50, 60, nan}, {90, 40, nan, nan}}};
+  const std::vector<double> wrong = {0.1 + 0.05, 0.6 + 0.05, 0.4 + 0.05};
+  for (const double power : {1.0, 2.0}) {
+    double sum = 0;
+    for (const double w : wrong) sum += std::pow(w, power);
+    const auto p = at(power == 1 ? "focus" : "focus:power=2", counts, two);
+    for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(p[k], std::pow(wrong[k], power) / sum, 1e-15);
+    EXPECT_EQ(p[3], 0);
+  }
+}
+
+TEST(Strategy, AdaptiveTakesAStepWhenTheWorstThirdHasNoNewBestForPatienceEpochs) {
+  const std::vector<std::int64_t> counts = {60, 30, 10};  // a class in each third
+  const auto lambda = [&](const std::vector<double>& worst, const char* text) {
+    Situation now{static_cast<int>(worst.size()), 100, {}};
+    for (const double w : worst) now.class_accuracy.push_back({90, w, 80});
+    const double p = at(text, counts, now)[0];  // (1 - l) 0.6 + l / 3
+    return (0.6 - p) / (0.6 - 1.0 / 3);
+  };
+  const char* text = "adaptive:step=0.25,patience=2";
+  EXPECT_NEAR(lambda({}, text), 0, 1e-12);
+  EXPECT_NEAR(lambda({10, 20, 30, 40}, text), 0, 1e-12);
+  EXPECT_NEAR(lambda({10, 20, 20}, text), 0, 1e-12);
+  EXPECT_NEAR(lambda({10, 20, 20, 15}, text), 0.25, 1e-12);          // two epochs without a new best
+  EXPECT_NEAR(lambda({10, 20, 20, 15, 16, 17}, text), 0.25, 1e-12);  // the wait began again at 15
+  EXPECT_NEAR(lambda({10, 20, 20, 15, 16, 16, 16}, text), 0.5, 1e-12);
+  EXPECT_NEAR(lambda(std::vector<double>(50, 5.0), text), 1, 1e-12);  // never beyond class-balanced
+}
+
+TEST(Strategy, OneWithFeedbackSaysSoAndRefusesToWorkWithoutIt) {
+  EXPECT_EQ(make_strategy("focus")->feedback(), Feedback::kTrainingDraws);
+  EXPECT_EQ(make_strategy("deferred:then=adaptive")->feedback(), Feedback::kHeldOut);
+  EXPECT_EQ(make_strategy("progressive")->feedback(), Feedback::kNone);
+  EXPECT_THROW(at("focus", kPaper, {1, 200}), base::Error);
+  EXPECT_THROW(at("adaptive", kPaper, {2, 200, {std::vector<double>(100)}}), base::Error);
+  EXPECT_THROW(refuse_feedback(*make_strategy("focus")), base::Error);
+  EXPECT_NO_THROW(refuse_feedback(*make_strategy("progressive")));
 }
 
 TEST(Strategy, DeferredChangesAtItsEpoch) {
@@ -199,7 +266,7 @@ TEST(Strategy, EveryKindDescribesItself) {
     EXPECT_TRUE(names.insert(info.name).second);
     EXPECT_FALSE(info.help.empty());
   }
-  EXPECT_EQ(names.size(), 8u);
+  EXPECT_EQ(names.size(), 11u);
   EXPECT_EQ(strategies()[3].parameter_words(), "gamma: above 0 (default 1)");
 }
 

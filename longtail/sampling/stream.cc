@@ -39,19 +39,22 @@ std::span<const std::int64_t> checked(std::span<const std::int64_t> counts) {
 
 }  // namespace
 
-IndexStream::IndexStream(const Strategy& strategy, std::span<const std::int64_t> counts, const Situation& situation,
-                         std::uint64_t seed)
+IndexStream::IndexStream(const Strategy& strategy, std::span<const std::int64_t> counts,
+                         const Situation& situation, std::uint64_t seed)
     : probabilities_(strategy.probabilities(checked(counts), situation)),
       counts_(counts.begin(), counts.end()),
       seed_(seed),
       epoch_(static_cast<std::uint32_t>(situation.epoch)),
-      is_permutation_(strategy.without_replacement(situation)) {
+      is_permutation_(strategy.without_replacement(situation)),
+      is_stratified_(strategy.stratified(situation)) {
   for (const std::int64_t count : counts) {
     first_.push_back(total_);
     total_ += count;
   }
   if (is_permutation_) {
     permutation_ = Permutation(static_cast<std::uint64_t>(total_), seed, epoch_);
+  } else if (is_stratified_) {
+    strata_ = Strata(probabilities_, situation.batch_size);
   } else {
     classes_ = AliasTable(probabilities_);
     if (total_ >> 32 == 0) places_ = places_of(classes_, first_, counts_);
@@ -86,7 +89,8 @@ void IndexStream::check_range(std::int64_t first, std::int64_t count) const {
 std::int64_t IndexStream::draw(std::uint64_t position) const {
   if (is_permutation_) return static_cast<std::int64_t>(permutation_(position));
   const base::Block block = base::Stream{seed_, base::Purpose::kDraw, epoch_}.block(position);
-  const auto k = static_cast<std::size_t>(classes_.draw(base::join(block[0], block[1])));
+  const auto k = static_cast<std::size_t>(is_stratified_ ? strata_.draw(seed_, epoch_, position)
+                                                         : classes_.draw(base::join(block[0], block[1])));
   const std::uint64_t instance =
       base::scale(base::join(block[2], block[3]), static_cast<std::uint64_t>(counts_[k]));
   return first_[k] + static_cast<std::int64_t>(instance);

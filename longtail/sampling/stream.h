@@ -13,6 +13,7 @@
 #include "longtail/sampling/alias.h"
 #include "longtail/sampling/fill.h"
 #include "longtail/sampling/permutation.h"
+#include "longtail/sampling/strata.h"
 #include "longtail/sampling/strategy.h"
 
 namespace longtail::sampling {
@@ -59,12 +60,14 @@ class IndexStream {
   AliasTable classes_;
   std::vector<std::uint64_t> places_;  // see DrawTask; empty if there are too many images for it
   Permutation permutation_;
+  Strata strata_;
   std::int64_t total_ = 0;
   std::int64_t offset_ = 0;
   std::int64_t stride_ = 1;
   std::uint64_t seed_ = 0;
   std::uint32_t epoch_ = 0;
   bool is_permutation_ = false;
+  bool is_stratified_ = false;
 };
 
 }  // namespace longtail::sampling

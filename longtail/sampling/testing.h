@@ -8,8 +8,8 @@
 
 namespace longtail::sampling {
 
-// n_max, falling by a constant factor to n_max / rho. The data module has the real one, with its corner cases; the
-// samplers do not know the data module.
+// n_max, falling by a constant factor to n_max / rho. The data module has the real one, with its corner
+// cases; the samplers do not know the data module.
 inline std::vector<std::int64_t> long_tail(int classes, std::int64_t n_max, double rho) {
   const double mu = std::pow(rho, -1.0 / (classes - 1));
   std::vector<std::int64_t> counts;

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "longtail/base/error.h"
+#include "longtail/theory/stratified.h"
 
 namespace longtail::theory {
 namespace {
@@ -80,7 +81,8 @@ Decomposition decompose_part(const Moments& moments, const Draw& draw, std::span
   result.proposition *= scale;
   if (draw.without_replacement) scale *= n > 1 ? (n - draw.batch) / (n - 1) : 0.0;
   result.within *= scale;
-  result.between = std::max(squares - result.mean2, 0.0) * scale;
+  result.between = draw.stratified ? stratified_between(moments, draw, classes)
+                                   : std::max(squares - result.mean2, 0.0) * scale;
   return result;
 }
 

@@ -37,6 +37,7 @@ struct Draw {
   std::vector<double> weights;  // of each class
   int batch = 128;
   bool without_replacement = false;  // then the weights must be the prior
+  bool stratified = false;           // every batch has the shares as nearly as whole numbers allow
 };
 
 struct Decomposition {

@@ -25,7 +25,7 @@ Exposure exposure(const sampling::Strategy& strategy, std::span<const std::int64
   std::vector<int> last_epoch(seen.size(), -1);
   std::vector<std::int64_t> positions(static_cast<std::size_t>(draws));
   for (int epoch = 0; epoch < epochs; ++epoch) {
-    const sampling::IndexStream stream(strategy, counts, {epoch, epochs}, seed);
+    const sampling::IndexStream stream(strategy, counts, {epoch, epochs, {}, batch}, seed);
     stream.fill(0, positions);
     for (const std::int64_t image : positions) {
       const auto i = static_cast<std::size_t>(image);

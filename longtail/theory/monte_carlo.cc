@@ -40,7 +40,9 @@ std::vector<std::int64_t> draw_batch(const sampling::Strategy& strategy, std::sp
                                      const MonteCarloPlan& plan, int index) {
   const base::Stream seeds{plan.seed, base::Purpose::kProbe, static_cast<std::uint32_t>(plan.situation.epoch)};
   const base::Block block = seeds.block(static_cast<std::uint64_t>(index));
-  const sampling::IndexStream stream(strategy, counts, plan.situation, base::join(block[0], block[1]));
+  sampling::Situation situation = plan.situation;
+  situation.batch_size = plan.batch;
+  const sampling::IndexStream stream(strategy, counts, situation, base::join(block[0], block[1]));
   if (plan.batch > stream.size()) {
     base::fail("a mini-batch of {} is larger than the subset of {} images", plan.batch, stream.size());
   }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "longtail/base/error.h"
+#include "longtail/sampling/strata.h"
 #include "longtail/theory/exact.h"
 #include "longtail/theory/forecast.h"
 #include "longtail/theory/softmax_fixture.h"
@@ -13,7 +14,8 @@
 namespace longtail::theory {
 namespace {
 
-const std::vector<std::string> kStrategies = {"uniform", "class_balanced", "square_root", "progressive"};
+const std::vector<std::string> kStrategies = {
+    "uniform", "class_balanced", "square_root", "progressive", "stratified", "stratified:of=class_balanced"};
 
 BatchGradient gradient_of(const SoftmaxFixture& data) {
   return [&data](std::span<const std::int64_t> images, std::span<float> out) {
@@ -36,9 +38,54 @@ std::vector<float> expected_gradient(const SoftmaxFixture& data, const std::vect
   return {sum.begin(), sum.end()};
 }
 
+// All there is to a stratified batch: one of 16 orders and one number u, here on a fine grid.
+TEST(MonteCarloTest, TheFormulaOfStratifiedBatchesIsTheMeanOverTheirOrdersAndOffsets) {
+  const SoftmaxFixture data({60, 25, 10, 4, 2}, 6, 11);
+  const Moments moments = data.moments();
+  const Draw draw = draw_of(*sampling::make_strategy("stratified:of=square_root"), data.counts(), {}, 7);
+  const sampling::Strata strata(draw.weights, draw.batch);
+  constexpr int kGrid = 20000;
+  for (const std::vector<int>& part : {std::vector<int>{0, 1, 2, 3, 4}, {2, 3, 4}, {3}}) {
+    double sum = 0;
+    for (const auto& order : strata.orders()) {
+      for (int step = 0; step < kGrid; ++step) {
+        const std::uint64_t u = sampling::Strata::kUnit / kGrid * static_cast<std::uint64_t>(step);
+        std::vector<double> off(5);
+        for (std::size_t i = 0; i < 5; ++i) {
+          const auto k = static_cast<std::size_t>(order.classes[i]);
+          off[k] = static_cast<double>(order.count(i, u)) - draw.batch * draw.weights[k];
+        }
+        for (const int j : part) {
+          for (const int k : part) {
+            sum +=
+                off[static_cast<std::size_t>(j)] * off[static_cast<std::size_t>(k)] * moments.product(j, k);
+          }
+        }
+      }
+    }
+    const double expected = sum / kGrid / sampling::Strata::kOrders / (draw.batch * draw.batch);
+    EXPECT_NEAR(decompose_part(moments, draw, part).between, expected, 2e-3 * expected) << part[0];
+  }
+}
+
+TEST(MonteCarloTest, StratifiedBatchesVaryLessThanIndependentDrawsOfTheSameShares) {
+  const SoftmaxFixture data({60, 25, 10, 4, 2}, 6, 11);
+  for (const char* name : {"class_balanced", "square_root"}) {
+    const auto plain =
+        decompose(data.moments(), draw_of(*sampling::make_strategy(name), data.counts(), {}, 16));
+    const auto strata = decompose(
+        data.moments(),
+        draw_of(*sampling::make_strategy(std::string("stratified:of=") + name), data.counts(), {}, 16));
+    EXPECT_NEAR(strata.within, plain.within, 1e-12);
+    EXPECT_LT(strata.between, 0.2 * plain.between) << name;
+    EXPECT_NEAR(strata.bias2, plain.bias2, 1e-12);
+  }
+}
+
 TEST(MonteCarloTest, RealBatchesAgreeWithTheExactFormulaForEveryStrategy) {
   const SoftmaxFixture data({60, 25, 10, 4, 2}, 6, 11);
-  const MonteCarloPlan plan{.batches = 4000, .batch = 16, .seed = 7, .situation = {.epoch = 30, .epochs = 50}};
+  const MonteCarloPlan plan{
+      .batches = 4000, .batch = 16, .seed = 7, .situation = {.epoch = 30, .epochs = 50}};
   for (const std::string& name : kStrategies) {
     SCOPED_TRACE(name);
     const auto strategy = sampling::make_strategy(name);

@@ -350,7 +350,7 @@ void Run::train(int epoch) {
   std::int64_t correct = 0;
   std::int64_t images = 0;
 
-  const sampling::Situation situation{epoch, config_.epochs, log().class_accuracy};
+  const sampling::Situation situation{epoch, config_.epochs, log().class_accuracy, config_.batch_size};
   const nn::Loss& loss = loss_->at(situation);
   const sampling::Feedback feedback = strategy_->feedback();
   ClassHits hits(data_->classes());

@@ -7,20 +7,19 @@ namespace {
 
 struct Config {
   double power = 1;
+  double beta = 0;
 };
 
 class ClassWeighted final : public Loss {
  public:
-  ClassWeighted(const Config& config, ClassCounts counts) : weights_(counts.size()) {
-    double images = 0, weighted = 0;
-    for (std::size_t k = 0; k < counts.size(); ++k) {
-      if (counts[k] == 0) continue;
-      const auto n = static_cast<double>(counts[k]);
-      weights_[k] = std::pow(n, -config.power);
-      images += n;
-      weighted += n * weights_[k];
+  ClassWeighted(const Config& config, ClassCounts counts) {
+    if (config.beta > 0 && config.power != 1) {
+      base::fail(
+          "loss `class_weighted`: `power` and `beta` are two ways to choose the weights; give one of them");
     }
-    for (double& weight : weights_) weight *= images / weighted;
+    weights_ = image_weights(counts, [&](double n) {
+      return config.beta > 0 ? 1 / effective_images(n, config.beta) : std::pow(n, -config.power);
+    });
   }
   double value(std::span<const float> logits, std::int32_t label, std::span<float> gradient) const override {
     const double weight = weights_[static_cast<std::size_t>(label)];
@@ -38,8 +37,9 @@ class ClassWeighted final : public Loss {
 LossKind class_weighted() {
   base::ParamTable<Config> table;
   table.add("power", &Config::power, "Weights are proportional to n_k^-power.").between(0, 20);
-  return loss_kind<ClassWeighted>("class_weighted", "w_k times -log p, the weights 1 in the mean over the images.",
-                                  table);
+  add_beta(table, &Config::beta, "Above 0: weights by the effective number of images instead, 1 / E(n_k).");
+  return loss_kind<ClassWeighted>("class_weighted",
+                                  "w_k times -log p, the weights 1 in the mean over the images.", table);
 }
 
 }  // namespace longtail::nn

@@ -1,5 +1,5 @@
-// Cross-entropy of logits + tau log(n_k / n) (Menon et al., 2021); predictions use the logits as they are. With
-// tau = 1 also known as balanced softmax.
+// Cross-entropy of logits + tau log(n_k / n) (Menon et al., 2021); predictions use the logits as they are.
+// With tau = 1 also known as balanced softmax.
 #include <numeric>
 
 #include "longtail/nn/loss/kind.h"
@@ -35,8 +35,8 @@ class LogitAdjusted final : public Loss {
 LossKind logit_adjusted() {
   base::ParamTable<Config> table;
   table.add("tau", &Config::tau, "Strength of the shift.").between(0, 20);
-  return loss_kind<LogitAdjusted>("logit_adjusted",
-                                  "-log p of logits + tau log(n_k / n); with tau = 1 the balanced softmax.", table);
+  return loss_kind<LogitAdjusted>(
+      "logit_adjusted", "-log p of logits + tau log(n_k / n); with tau = 1 the balanced softmax.", table);
 }
 
 }  // namespace longtail::nn

@@ -7,7 +7,8 @@ namespace {
 
 const base::Family<Loss(ClassCounts)>& family() {
   static const base::Family<Loss(ClassCounts)> all(
-      "loss", {cross_entropy(), class_weighted(), logit_adjusted(), focal()});
+      "loss", {cross_entropy(), class_weighted(), logit_adjusted(), focal(), deferred_loss(), ldam(),
+               vector_scaling(), label_smoothing(), label_aware_smoothing()});
   return all;
 }
 

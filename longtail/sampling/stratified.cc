@@ -1,0 +1,42 @@
+// Every batch has the class shares of another strategy as nearly as whole numbers allow (strata.h): less
+// variance than independent draws, the same expectation.
+#include "longtail/sampling/kind.h"
+
+namespace longtail::sampling {
+namespace {
+
+struct Config {
+  std::string of = "uniform";
+};
+
+class Stratified final : public Strategy {
+ public:
+  explicit Stratified(Config& config) : of_(make_strategy(config.of)) {
+    config.of = base::in_brackets(of_->name());
+  }
+  std::vector<double> probabilities(std::span<const std::int64_t> counts,
+                                    const Situation& situation) const override {
+    return of_->probabilities(counts, situation);
+  }
+  bool stratified(const Situation&) const override { return true; }
+  Feedback feedback() const override { return of_->feedback(); }
+
+ private:
+  std::unique_ptr<Strategy> of_;
+};
+
+}  // namespace
+
+Kind stratified() {
+  base::ParamTable<Config> table;
+  // Checked when it is made.
+  table.add("of", &Config::of, "The strategy whose shares a batch has.")
+      .check("a strategy", [](const std::string&) {});
+  return kind_of<Stratified>(
+      "stratified",
+      "Every batch has the class shares of `of` as nearly as whole numbers allow; parameters in "
+      "brackets: of=power(q=0.25).",
+      table);
+}
+
+}  // namespace longtail::sampling
