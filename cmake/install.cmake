@@ -12,6 +12,23 @@ if(LONGTAIL_PARTS STREQUAL all)
   list(APPEND exported dnnl_found hwy_found)
   list(APPEND LONGTAIL_PACKAGES OpenSSL ZLIB LibArchive CURL PNG JPEG GIF PkgConfig nlohmann_json tomlplusplus)
   install(TARGETS longtail_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  install(FILES README.md CHANGELOG.md LICENSE CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  install(DIRECTORY studies/ DESTINATION ${CMAKE_INSTALL_DATADIR}/longtail/studies)
+  # The program writes its own manual; one for another kind of CPU cannot be asked here.
+  if(NOT CMAKE_CROSSCOMPILING)
+    set(manual ${PROJECT_BINARY_DIR}/manual)
+    add_custom_command(OUTPUT ${manual}/longtail.1 ${manual}/longtail ${manual}/longtail.fish
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${manual}
+      COMMAND longtail_program help --man > ${manual}/longtail.1
+      COMMAND longtail_program help --completion bash > ${manual}/longtail
+      COMMAND longtail_program help --completion fish > ${manual}/longtail.fish
+      DEPENDS longtail_program)
+    add_custom_target(longtail_manual ALL DEPENDS ${manual}/longtail.1)
+    install(FILES ${manual}/longtail.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES ${manual}/longtail DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+    install(FILES ${manual}/longtail.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  endif()
 endif()
 foreach(module ${LONGTAIL_MODULES})
   list(APPEND exported longtail_${module})
@@ -20,6 +37,7 @@ foreach(module ${LONGTAIL_MODULES})
 endforeach()
 set_target_properties(longtail_headers PROPERTIES EXPORT_NAME headers)
 install(TARGETS ${exported} EXPORT longtail ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES longtail/version.h DESTINATION include/longtail)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/longtail)
 install(EXPORT longtail NAMESPACE longtail:: FILE longtail-targets.cmake DESTINATION ${package_dir})
 configure_file(cmake/longtail-config.cmake.in longtail-config.cmake @ONLY)

@@ -103,6 +103,19 @@ function(longtail_module name)
   endif()
 endfunction()
 
+# longtail_filtered_test(NAME TARGET PATTERN... [ENVIRONMENT VARIABLE=VALUE]): tests of a program once more, in another
+# environment. One entry per pattern; a pattern that selects nothing fails.
+function(longtail_filtered_test name target)
+  cmake_parse_arguments(ARG "" "ENVIRONMENT" "" ${ARGN})
+  set(number 0)
+  foreach(pattern ${ARG_UNPARSED_ARGUMENTS})
+    math(EXPR number "${number} + 1")
+    add_test(NAME ${name}.${number} COMMAND ${target} --gtest_filter=${pattern})
+    set_tests_properties(${name}.${number} PROPERTIES TIMEOUT 600 ENVIRONMENT "${ARG_ENVIRONMENT}"
+      FAIL_REGULAR_EXPRESSION "Running 0 tests" SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+  endforeach()
+endfunction()
+
 # longtail_fuzzer(NAME SOURCE MODULE): a libFuzzer program.
 function(longtail_fuzzer name source module)
   if(LONGTAIL_FUZZ)

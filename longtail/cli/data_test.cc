@@ -163,16 +163,17 @@ TEST(Data, AFullDiskIsASentenceAndExitOneAndNothingIsLeft) {
   EXPECT_THAT(contents(folder / "cache"), ElementsAre());
 }
 
-TEST(Data, TheAuthorsArchiveInAnotherCompressionIsImportedAndFound) {
-  const fs::path archive = base::source_dir() + "/../shared/data/cifar-100-python.tar.xz";
-  if (!fs::exists(archive)) GTEST_SKIP() << archive << " is not here";
+// The whole of CIFAR-100 is not in the repository; scripts/ci-data does this with the authors' own archive where it is.
+TEST(Data, AnArchiveInAnotherCompressionIsReadAndItsContentHeldAgainstWhatWasPublished) {
   const TempFolder folder;
-  Outcome outcome =
-      run_program({"data", "import", "cifar100", archive.string(), "--data", folder.path().string()});
-  EXPECT_EQ(outcome.code, 0) << outcome.err;
-  outcome = run_program({"data", "info", "cifar100", "--data", folder.path().string()});
-  EXPECT_THAT(outcome.out,
-              AllOf(HasSubstr("training    50,000 images, 500 a class"), HasSubstr("(as published)")));
+  data::write_tiny_cifar100(folder.path(), 3, 2, 1);
+  const std::string archive = (folder.path() / "cifar.tar.xz").string();
+  const std::string pack = "tar -cJf '" + archive + "' -C '" + folder.path().string() + "' cifar-100-python";
+  ASSERT_EQ(std::system(pack.c_str()), 0);
+  const Outcome outcome =
+      run_program({"data", "import", "cifar100", archive, "--data", (folder.path() / "cache").string()});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("cifar100"), HasSubstr("50,000")));
 }
 
 }  // namespace

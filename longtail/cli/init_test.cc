@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "longtail/base/file.h"
 #include "longtail/base/test_paths.h"
@@ -12,17 +13,33 @@
 namespace longtail::cli {
 namespace {
 
-TEST(InitCommand, WritesTheGoldenWeights) {
-  const std::filesystem::path golden = base::source_dir() + "/../shared/golden/init_seed123.f32";
-  if (!std::filesystem::exists(golden)) GTEST_SKIP() << "the golden files are not here";
+TEST(InitCommand, WritesTheWeightsOfPyTorch) {
+  const auto cases =
+      nlohmann::json::parse(base::read_text(base::source_dir() + "/longtail/nn/testdata/golden_init.json"));
+  ASSERT_EQ(cases.size(), 3u);
   const std::string out = testing::TempDir() + "init.f32";
-  const Outcome outcome =
-      run_program({"init", "--model", "resnet32", "--classes", "100", "--seed", "123", "--out", out});
-  ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find("472,756 parameters"), std::string::npos) << outcome.out;
-  const auto ours = base::read_array<float>(out), expected = base::read_array<float>(golden);
-  ASSERT_EQ(ours.size(), expected.size());
-  for (std::size_t i = 0; i < ours.size(); ++i) ASSERT_NEAR(ours[i], expected[i], 1e-6) << "element " << i;
+  for (const auto& golden : cases) {
+    const std::string seed = std::to_string(golden["seed"].get<int>());
+    const Outcome outcome =
+        run_program({"init", "--model", "resnet32", "--classes", "100", "--seed", seed, "--out", out});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("472,756 parameters"), std::string::npos) << outcome.out;
+    const auto ours = base::read_array<float>(out);
+    ASSERT_EQ(ours.size(), golden["parameters"].get<std::size_t>());
+    double absolute = 0, squares = 0;
+    for (const float value : ours) {
+      absolute += std::abs(static_cast<double>(value));
+      squares += static_cast<double>(value) * static_cast<double>(value);
+    }
+    EXPECT_NEAR(absolute / golden["absolute_sum"].get<double>(), 1, 1e-7) << "seed " << seed;
+    EXPECT_NEAR(squares / golden["square_sum"].get<double>(), 1, 1e-7) << "seed " << seed;
+    const auto step = golden["step"].get<std::size_t>();
+    const auto& values = golden["values"];
+    ASSERT_EQ(values.size(), (ours.size() + step - 1) / step);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      ASSERT_NEAR(ours[i * step], values[i].get<double>(), 1e-6) << "element " << i * step;
+    }
+  }
 }
 
 TEST(InitCommand, ShortcutAndChannelsChangeTheNumberOfParameters) {

@@ -12,6 +12,7 @@
 #include "longtail/base/error.h"
 #include "longtail/cli/commands.h"
 #include "longtail/cli/help.h"
+#include "longtail/version.h"
 
 namespace {
 
@@ -21,7 +22,7 @@ int run(int argc, char** argv) {
           "longtail: which mini-batch sampling strategy should I train with, and how sure can I be?\n"
           "Builds long-tailed subsets, trains the same network under each strategy, and writes the tables of a "
           "paper.",
-          LONGTAIL_VERSION);
+          longtail::kVersion);
   app.require_subcommand(1);
   app.footer(
       "`longtail COMMAND --help` and `longtail help COMMAND` explain a command. Exit codes: 0 done, 1 failed, 2 wrong usage,\n"

@@ -61,5 +61,28 @@ TEST(Program, HelpIsBrokenAtTheWidthOfTheTerminal) {
   unsetenv("COLUMNS");
 }
 
+TEST(Program, ManPageAndCompletionsNameEveryCommandAndFlag) {
+  const std::string man = run_program({"help", "--man"}).out;
+  const std::string bash = run_program({"help", "--completion", "bash"}).out;
+  const std::string fish = run_program({"help", "--completion", "fish"}).out;
+  EXPECT_THAT(man, testing::StartsWith(".TH LONGTAIL 1"));
+  EXPECT_THAT(man, HasSubstr(".SS \"longtail study run\""));
+  EXPECT_THAT(man, HasSubstr("\\fB\\-\\-retry\\-failed\\fR"));
+  EXPECT_THAT(man, testing::Not(HasSubstr("run\\-folder"))) << "what is hidden in --help is hidden here";
+  EXPECT_THAT(fish, HasSubstr("-l retry-failed"));
+  // bash itself completes with it.
+  const auto completes = [&](const std::string& words, const std::string& current) {
+    const std::string file = testing::TempDir() + "completion.bash";
+    base::write_atomically(file, bash + "COMP_WORDS=(longtail " + words + " '" + current +
+                                     "'); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _longtail; echo \"${COMPREPLY[*]}\"\n");
+    EXPECT_EQ(std::system(("bash " + file + " > " + file + ".out").c_str()), 0);
+    return base::read_text(file + ".out");
+  };
+  EXPECT_EQ(completes("", "tr"), "train\n");
+  EXPECT_EQ(completes("study", "st"), "status\n");
+  EXPECT_EQ(completes("study run", "--retry"), "--retry-failed\n");
+  EXPECT_EQ(completes("sample --per", "g"), "group\n");
+}
+
 }  // namespace
 }  // namespace longtail::cli

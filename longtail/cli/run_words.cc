@@ -1,24 +1,19 @@
 #include "longtail/cli/run_words.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
+#include "longtail/base/terminal.h"
 #include "longtail/base/text.h"
 
 namespace longtail::cli {
 namespace {
 
 constexpr auto kRedraw = std::chrono::milliseconds(100);
-
-std::size_t terminal_width() {
-  struct winsize size {};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
 
 // A group without classes is a dash, never a zero.
 std::string points(double value, int digits = 2) {
@@ -32,30 +27,45 @@ std::string groups_words(const train::EpochResult& result) {
 
 }  // namespace
 
-std::string progress_words(const train::Progress& p) {
-  std::string words = fmt::format("epoch {:>{}}/{}", p.epoch + 1, std::to_string(p.epochs).size(), p.epochs);
-  if (!p.epoch_done) words += fmt::format(" {:>3.0f}%", 100.0 * p.step / std::max(p.steps, 1));
-  words += fmt::format("  lr {:g}  loss {:.4f}  acc {:.1f}", p.lr, p.train_loss, p.train_acc);
+std::string progress_words(const train::Progress& p, int width) {
+  // What is said, and how soon it may be left out on a narrow terminal: the highest number goes first.
+  struct Part {
+    std::string words;
+    int rank;
+  };
+  std::vector<Part> parts;
+  std::string epoch = fmt::format("epoch {:>{}}/{}", p.epoch + 1, std::to_string(p.epochs).size(), p.epochs);
+  if (!p.epoch_done) epoch += fmt::format(" {:>3.0f}%", 100.0 * p.step / std::max(p.steps, 1));
+  parts.push_back({epoch, 0});
+  parts.push_back({fmt::format("lr {:g}", p.lr), 5});
+  parts.push_back({fmt::format("loss {:.4f}", p.train_loss), 3});
+  parts.push_back({fmt::format("acc {:.1f}", p.train_acc), 4});
   if (p.epoch_done || p.epoch > 0) {
-    words += fmt::format("  test {} ({})", points(p.result.overall), groups_words(p.result));
+    parts.push_back({fmt::format("test {}", points(p.result.overall)), 1});
+    parts.push_back({fmt::format("({})", groups_words(p.result)), 2});
   }
-  words += fmt::format("  {} img/s", base::with_commas(std::llround(p.images_per_second)));
-  if (p.epoch + 1 < p.epochs || !p.epoch_done)
-    words += fmt::format("  {} left", base::duration(p.seconds_left));
-  return words;
+  parts.push_back({fmt::format("{} img/s", base::with_commas(std::llround(p.images_per_second))), 6});
+  if (p.epoch + 1 < p.epochs || !p.epoch_done) parts.push_back({base::duration(p.seconds_left) + " left", 0});
+  for (int highest = 6;; --highest) {
+    std::string line;
+    for (const Part& part : parts) {
+      if (part.rank <= highest) line += (line.empty() ? "" : part.rank == 2 ? " " : "  ") + part.words;
+    }
+    if (static_cast<int>(line.size()) <= width || highest == 0) return line;
+  }
 }
 
 void ProgressLine::show(const train::Progress& progress) {
   if (!terminal_) {
     if (!progress.epoch_done) return;
-    fmt::print("{}{}\n", progress_words(progress), progress.best ? "  best" : "");
+    fmt::print("{}{}\n", progress_words(progress, 1000), progress.best ? "  best" : "");
     std::fflush(stdout);
     return;
   }
   const auto now = std::chrono::steady_clock::now();
   if (!progress.epoch_done && now - drawn_ < kRedraw) return;
   drawn_ = now;
-  fmt::print("\r\x1b[K{}", progress_words(progress).substr(0, terminal_width() - 1));
+  fmt::print("\r\x1b[K{}", progress_words(progress, base::terminal_width(STDOUT_FILENO) - 1));
   std::fflush(stdout);
   open_ = true;
 }

@@ -10,6 +10,7 @@
 #include "longtail/cli/class_counts.h"
 #include "longtail/cli/commands.h"
 #include "longtail/cli/param_flags.h"
+#include "longtail/cli/sample_out.h"
 #include "longtail/data/groups.h"
 #include "longtail/data/subset.h"
 #include "longtail/sampling/batch_odds.h"
@@ -33,6 +34,8 @@ struct SampleArguments {
   std::int64_t draws = 1'000'000;
   std::int64_t indices = 0;  // print so many of the stream and nothing else
   std::string per = "class";
+  std::string out;
+  std::string shard;
 };
 
 // A line of the table: a class or a group of them.
@@ -205,6 +208,13 @@ void run(const SampleArguments& arguments) {
   const data::Groups groups = data::Groups::parse(arguments.subset.groups).decided(available.counts);
   print_table(arguments, with_absence(arguments.per == "group" ? by_group(classes, groups) : classes));
   print_summary(arguments, with_absence(classes), replacement, stratified);
+  if (arguments.out.empty()) return;
+  const ShardOf part = ShardOf::parse(arguments.shard);
+  const sampling::IndexStream stream(*strategy, available.counts, situation,
+                                     static_cast<std::uint64_t>(arguments.seed));
+  const std::int64_t written = write_epoch(stream.shard(part.rank, part.world), arguments.out);
+  fmt::print("{} indices into the subset, whose images are ordered class after class, are in {}.\n",
+             with_commas(written), arguments.out);
 }
 
 // Empty if the strategy can be made, else why not.
@@ -262,11 +272,15 @@ void add_sample(App& app) {
   command->add_option("--per", arguments->per, "A line for each class or for each group")
       ->check(IsMember({"class", "group"}))
       ->capture_default_str();
+  command->add_option("--out", arguments->out, "Write the indices of the epoch: FILE.npy or FILE.txt")
+      ->type_name("FILE");
+  command->add_option("--shard", arguments->shard, "Only the draws of machine I of N")->type_name("I/N");
   command->footer(
       strategies_help() +
       "\nExamples:\n"
       "  longtail sample --rho 100 --strategy progressive --epoch 160 --per group\n"
       "  longtail sample --counts counts.txt --strategy power:q=0.25 --batch-size 256\n"
+      "  longtail sample --rho 100 --strategy progressive --epoch 160 --out epoch160.npy --shard 1/4\n"
       "  longtail sample --strategy 'deferred:first=uniform,then=progressive(gamma=2),at=160' --epoch 180\n"
       "`absent` is the chance that a batch has no image of the class or group. docs/sampling.md explains "
       "all.");

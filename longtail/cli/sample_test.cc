@@ -5,6 +5,10 @@
 #include <filesystem>
 #include <sstream>
 
+#include <cstring>
+
+#include "longtail/base/file.h"
+#include "longtail/base/text.h"
 #include "longtail/cli/testing.h"
 
 namespace longtail::cli {
@@ -97,6 +101,33 @@ TEST(SampleCommand, HelpTeachesTheStrategies) {
                            "effective_number", "repeat_factor", "deferred", "gamma: above 0 (default 1)"}) {
     EXPECT_THAT(outcome.out, HasSubstr(name));
   }
+}
+
+TEST(SampleCommand, WritesTheIndicesOfAnEpochWhoseShardsAreItsParts) {
+  const std::string out = testing::TempDir() + "sample_epoch";
+  const auto sample = [&](std::vector<std::string> more) {
+    std::vector<std::string> all = {"sample", "--strategy", "progressive", "--epoch", "100", "--draws", "1000"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run_program(all);
+  };
+  ASSERT_EQ(sample({"--out", out + ".txt"}).code, 0);
+  ASSERT_EQ(sample({"--out", out + ".npy"}).code, 0);
+  ASSERT_EQ(sample({"--out", out + "1.txt", "--shard", "1/2"}).code, 0);
+  ASSERT_EQ(sample({"--out", out + "2.txt", "--shard", "2/2"}).code, 0);
+  const auto all = base::split(base::read_text(out + ".txt"), '\n');
+  const auto first = base::split(base::read_text(out + "1.txt"), '\n');
+  const auto second = base::split(base::read_text(out + "2.txt"), '\n');
+  ASSERT_EQ(all.size(), 10847u + 1);
+  for (std::size_t i = 0; i < 10847; ++i) ASSERT_EQ(all[i], (i % 2 == 0 ? first : second)[i / 2]) << i;
+  const std::string npy = base::read_text(out + ".npy");
+  ASSERT_EQ(npy.size(), 128 + 8 * 10847u);
+  EXPECT_EQ(npy.substr(0, 6), "\x93NUMPY");
+  EXPECT_THAT(npy.substr(10, 118), HasSubstr("{'descr': '<i8', 'fortran_order': False, 'shape': (10847,), }"));
+  std::int64_t last = 0;
+  std::memcpy(&last, npy.data() + npy.size() - 8, 8);
+  EXPECT_EQ(std::to_string(last), all[10846]);
+  EXPECT_EQ(sample({"--out", out + ".csv"}).code, 2);
+  EXPECT_THAT(sample({"--out", out + ".txt", "--shard", "3/2"}).err, HasSubstr("write I/N with I from 1 to N"));
 }
 
 }  // namespace

@@ -106,13 +106,16 @@ class Study : public testing::Test {
 
 TEST_F(Study, KilledTenTimesEndsWithTheSameBytesAsUndisturbed) {
   ASSERT_EQ(run("calm").code, 0);
-  std::mt19937 random(7);
+  // Killed at a beginning, and every third time at the end of a run: of twelve runs that leaves some for the last kill.
+  int hits = 0;
   for (int kill = 0; kill < 10; ++kill) {
+    fs::remove(folder_ / "stdout");
     const pid_t child = start("killed");
-    std::this_thread::sleep_for(std::chrono::milliseconds(50 + random() % 400));
-    ::kill(child, SIGKILL);
-    wait_for(child);
+    const std::string event = kill % 3 == 2 ? "  done " : "  start ";
+    EXPECT_TRUE(wait_until(child, [&] { return says(folder_ / "stdout", event); })) << "kill " << kill;
+    hits += kill_hits(child);
   }
+  EXPECT_EQ(hits, 10);
   const Outcome last = run("killed");
   EXPECT_EQ(last.code, 0) << last.err;
   EXPECT_THAT(last.out, HasSubstr("share subset, initial weights and augmentation (checked on 12 runs)"));
@@ -128,10 +131,11 @@ TEST_F(Study, ByFourProcessesOfWhichTwoAreKilledDoesEveryRunOnce) {
                                       folder_ / ("out" + std::to_string(i)),
                                       folder_ / ("err" + std::to_string(i))));
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(700));
-  ::kill(processes[0], SIGKILL);
-  ::kill(processes[1], SIGKILL);
-  for (const pid_t process : {processes[0], processes[1]}) wait_for(process);
+  for (const int i : {0, 1}) {
+    const fs::path said = folder_ / ("out" + std::to_string(i));
+    EXPECT_TRUE(wait_until(processes[static_cast<std::size_t>(i)], [&] { return says(said, "  start "); }));
+    EXPECT_TRUE(kill_hits(processes[static_cast<std::size_t>(i)])) << "process " << i;
+  }
   for (const pid_t process : {processes[2], processes[3]}) EXPECT_EQ(wait_for(process), 0);
   EXPECT_EQ(logs("crowd"), logs("calm"));
   // A run is reported as done by the one process that did it; the killed ones may have taken some words with
@@ -247,13 +251,13 @@ TEST_F(Study, BlamesASignalForARunThatIsKilled) {
                     folder_ / "stdout", folder_ / "stderr");
   // The run has begun when its lock names its process.
   std::string holder;
-  for (int wait = 0; wait < 200 && holder.empty(); ++wait) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  wait_until(study, [&] {
     std::error_code error;
-    if (!fs::exists(folder_ / "study" / "runs", error)) continue;
+    if (!fs::exists(folder_ / "study" / "runs", error)) return false;
     const fs::path lock = a_run("study", "uniform") / "study.lock";
     if (fs::exists(lock, error)) holder = base::read_text(lock);
-  }
+    return !holder.empty();
+  });
   ASSERT_FALSE(holder.empty());
   ::kill(std::stoi(holder.substr(holder.rfind(' '))), SIGKILL);
   EXPECT_EQ(wait_for(study), 1);
@@ -266,7 +270,7 @@ TEST_F(Study, StopsInTimeAndGoesOn) {
   EXPECT_EQ(stopped.code, 130);
   EXPECT_THAT(stopped.err, HasSubstr("The same command goes on"));
   const pid_t child = start("study");
-  std::this_thread::sleep_for(std::chrono::milliseconds(800));
+  EXPECT_TRUE(wait_until(child, [&] { return says(folder_ / "stdout", "  start "); }));
   ::kill(child, SIGTERM);
   EXPECT_EQ(wait_for(child), 130);
   EXPECT_FALSE(fs::exists(a_run("study", "uniform") / "failed.json"));

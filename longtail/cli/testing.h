@@ -4,9 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "longtail/base/file.h"
@@ -38,6 +42,29 @@ inline int wait_for(pid_t child) {
   int status = 0;
   waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// Waits until something has happened or the process has ended by itself; whether it happened.
+inline bool wait_until(pid_t child, const std::function<bool()>& happened) {
+  while (!happened()) {
+    siginfo_t ended{};
+    if (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid != 0) {
+      return happened();
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+// Whether a file holds the words by now.
+inline bool says(const std::filesystem::path& path, const std::string& words) {
+  return std::filesystem::exists(path) && base::read_text(path).find(words) != std::string::npos;
+}
+
+// Kills it and waits; whether the signal met a living process.
+inline bool kill_hits(pid_t child) {
+  ::kill(child, SIGKILL);
+  return wait_for(child) == 128 + SIGKILL;
 }
 
 inline Outcome run_program(const std::vector<std::string>& arguments) {

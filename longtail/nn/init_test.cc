@@ -11,13 +11,28 @@
 namespace longtail::nn {
 namespace {
 
-TEST(Init, EveryWeightIsTheOneOfTheGoldenFiles) {
-  SKIP_WITHOUT_GOLDEN();
-  for (const int seed : {42, 123, 456}) {
-    const auto golden = read_array<float>(golden_path("init_seed" + std::to_string(seed) + ".f32"));
-    const auto ours = initial_parameters(make_spec("resnet32", "projection", 100, 3), seed);
-    ASSERT_EQ(ours.size(), golden.size());
-    EXPECT_LT(largest_difference(ours, golden), 1e-6) << "seed " << seed;
+TEST(Init, SumsAndEvery911thWeightAreThoseOfPyTorchForThePapersSeeds) {
+  const auto cases =
+      nlohmann::json::parse(base::read_text(base::source_dir() + "/longtail/nn/testdata/golden_init.json"));
+  ASSERT_EQ(cases.size(), 3u);
+  for (const auto& golden : cases) {
+    const auto ours =
+        initial_parameters(make_spec("resnet32", "projection", 100, 3), golden["seed"].get<std::int64_t>());
+    ASSERT_EQ(ours.size(), golden["parameters"].get<std::size_t>());
+    double sum = 0, absolute = 0, squares = 0;
+    for (const float value : ours) {
+      sum += value;
+      absolute += std::abs(static_cast<double>(value));
+      squares += static_cast<double>(value) * static_cast<double>(value);
+    }
+    EXPECT_NEAR(sum, golden["sum"].get<double>(), 1e-8 * static_cast<double>(ours.size()));
+    EXPECT_NEAR(absolute / golden["absolute_sum"].get<double>(), 1, 1e-7);
+    EXPECT_NEAR(squares / golden["square_sum"].get<double>(), 1, 1e-7);
+    const auto step = golden["step"].get<std::size_t>();
+    ASSERT_EQ(golden["values"].size(), (ours.size() + step - 1) / step);
+    for (std::size_t i = 0; i * step < ours.size(); ++i) {
+      ASSERT_NEAR(ours[i * step], golden["values"][i].get<double>(), 1e-6) << "element " << i * step;
+    }
   }
 }
 

@@ -12,8 +12,8 @@ namespace longtail::nn {
 namespace {
 
 TEST(ResNet, NamesAndShapesAreThoseOfPyTorchInItsOrder) {
-  SKIP_WITHOUT_GOLDEN();
-  const auto golden = nlohmann::json::parse(base::read_text(golden_path("parameters.json")));
+  const auto golden =
+      nlohmann::json::parse(base::read_text(base::source_dir() + "/longtail/nn/testdata/parameters.json"));
   const ParameterLayout layout = parameter_layout(make_spec("resnet32", "projection", 100, 3));
   for (const auto& [key, views] :
        {std::pair{"parameters", &layout.parameters}, std::pair{"buffers", &layout.buffers}}) {

@@ -1,0 +1,8 @@
+// The version of the library and the program; CMake takes it from here.
+#pragma once
+
+namespace longtail {
+
+inline constexpr char kVersion[] = "0.1.0";
+
+}  // namespace longtail
