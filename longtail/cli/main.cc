@@ -18,14 +18,16 @@ namespace {
 
 int run(int argc, char** argv) {
   using namespace longtail::cli;
-  App app("longtail",
-          "longtail: which mini-batch sampling strategy should I train with, and how sure can I be?\n"
-          "Builds long-tailed subsets, trains the same network under each strategy, and writes the tables of a "
-          "paper.",
-          longtail::kVersion);
+  App app(
+      "longtail",
+      "longtail: which mini-batch sampling strategy should I train with, and how sure can I be?\n"
+      "Builds long-tailed subsets, trains the same network under each strategy, and writes the tables of a "
+      "paper.",
+      longtail::kVersion);
   app.require_subcommand(1);
   app.footer(
-      "`longtail COMMAND --help` and `longtail help COMMAND` explain a command. Exit codes: 0 done, 1 failed, 2 wrong usage,\n"
+      "`longtail COMMAND --help` and `longtail help COMMAND` explain a command. Exit codes: 0 done, 1 "
+      "failed, 2 wrong usage,\n"
       "130 interrupted (the same command again resumes).");
   // Keep in the order of a person's first day.
   add_recommend(app);

@@ -73,8 +73,9 @@ TEST(Program, ManPageAndCompletionsNameEveryCommandAndFlag) {
   // bash itself completes with it.
   const auto completes = [&](const std::string& words, const std::string& current) {
     const std::string file = testing::TempDir() + "completion.bash";
-    base::write_atomically(file, bash + "COMP_WORDS=(longtail " + words + " '" + current +
-                                     "'); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _longtail; echo \"${COMPREPLY[*]}\"\n");
+    base::write_atomically(
+        file, bash + "COMP_WORDS=(longtail " + words + " '" + current +
+                  "'); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _longtail; echo \"${COMPREPLY[*]}\"\n");
     EXPECT_EQ(std::system(("bash " + file + " > " + file + ".out").c_str()), 0);
     return base::read_text(file + ".out");
   };

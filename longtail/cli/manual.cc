@@ -79,14 +79,16 @@ std::string bash(const AppInfo& program) {
   std::string commands, choices;
   each_command(program, [&](const AppInfo& command) {
     const std::string path = base::join(base::split(command.name, ' '), "/");
-    commands += fmt::format("    {}) words={} ;;\n", path, quoted(base::join(words_of(command), " "), "'\\''"));
+    commands +=
+        fmt::format("    {}) words={} ;;\n", path, quoted(base::join(words_of(command), " "), "'\\''"));
     for (const OptionInfo& option : command.options) {
       if (option.choices.empty()) continue;
       choices += fmt::format("    {}:{}) choices={} ;;\n", path, option.names.front(),
                              quoted(base::join(option.choices, " "), "'\\''"));
     }
   });
-  return fmt::format(R"(# Completion of longtail for bash; written by `longtail help --completion bash`. For zsh: autoload -U bashcompinit;
+  return fmt::format(
+      R"(# Completion of longtail for bash; written by `longtail help --completion bash`. For zsh: autoload -U bashcompinit;
 # bashcompinit; then source this file.
 _longtail() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} path=longtail words= choices= i
@@ -116,7 +118,7 @@ _longtail_words() {{
 }}
 complete -o filenames -o bashdefault -F _longtail longtail
 )",
-                     choices, commands);
+      choices, commands);
 }
 
 std::string fish(const AppInfo& program) {
@@ -135,9 +137,10 @@ std::string fish(const AppInfo& program) {
       if (option.positional) continue;
       for (const std::string& name : option.names) {
         if (!name.starts_with("--")) continue;
-        out += fmt::format("{} -l {}{}{} -d {}\n", condition, name.substr(2), option.type.empty() ? "" : " -r",
-                           option.choices.empty() ? "" : " -f -a " + quoted(base::join(option.choices, " "), "\\'"),
-                           quoted(option.help, "\\'"));
+        out += fmt::format(
+            "{} -l {}{}{} -d {}\n", condition, name.substr(2), option.type.empty() ? "" : " -r",
+            option.choices.empty() ? "" : " -f -a " + quoted(base::join(option.choices, " "), "\\'"),
+            quoted(option.help, "\\'"));
       }
     }
   });
@@ -161,7 +164,8 @@ std::string man_page(const AppInfo& program, const std::string& version) {
 std::string completion(const AppInfo& program, const std::string& shell) {
   if (shell == "bash") return bash(program);
   if (shell == "fish") return fish(program);
-  base::fail<base::UsageError>("there is no completion for `{}`; there is one for bash (zsh too) and for fish", shell);
+  base::fail<base::UsageError>(
+      "there is no completion for `{}`; there is one for bash (zsh too) and for fish", shell);
 }
 
 }  // namespace longtail::cli

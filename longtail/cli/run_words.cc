@@ -29,27 +29,30 @@ std::string groups_words(const train::EpochResult& result) {
 
 std::string progress_words(const train::Progress& p, int width) {
   // What is said, and how soon it may be left out on a narrow terminal: the highest number goes first.
-  struct Part {
-    std::string words;
-    int rank;
+  std::vector<std::string> words;
+  std::vector<int> ranks;
+  const auto say = [&](std::string part, int rank) {
+    words.push_back(std::move(part));
+    ranks.push_back(rank);
   };
-  std::vector<Part> parts;
   std::string epoch = fmt::format("epoch {:>{}}/{}", p.epoch + 1, std::to_string(p.epochs).size(), p.epochs);
   if (!p.epoch_done) epoch += fmt::format(" {:>3.0f}%", 100.0 * p.step / std::max(p.steps, 1));
-  parts.push_back({epoch, 0});
-  parts.push_back({fmt::format("lr {:g}", p.lr), 5});
-  parts.push_back({fmt::format("loss {:.4f}", p.train_loss), 3});
-  parts.push_back({fmt::format("acc {:.1f}", p.train_acc), 4});
+  say(epoch, 0);
+  say(fmt::format("lr {:g}", p.lr), 5);
+  say(fmt::format("loss {:.4f}", p.train_loss), 3);
+  say(fmt::format("acc {:.1f}", p.train_acc), 4);
   if (p.epoch_done || p.epoch > 0) {
-    parts.push_back({fmt::format("test {}", points(p.result.overall)), 1});
-    parts.push_back({fmt::format("({})", groups_words(p.result)), 2});
+    say(fmt::format("test {}", points(p.result.overall)), 1);
+    say(fmt::format("({})", groups_words(p.result)), 2);
   }
-  parts.push_back({fmt::format("{} img/s", base::with_commas(std::llround(p.images_per_second))), 6});
-  if (p.epoch + 1 < p.epochs || !p.epoch_done) parts.push_back({base::duration(p.seconds_left) + " left", 0});
+  say(fmt::format("{} img/s", base::with_commas(std::llround(p.images_per_second))), 6);
+  if (p.epoch + 1 < p.epochs || !p.epoch_done) say(base::duration(p.seconds_left) + " left", 0);
   for (int highest = 6;; --highest) {
     std::string line;
-    for (const Part& part : parts) {
-      if (part.rank <= highest) line += (line.empty() ? "" : part.rank == 2 ? " " : "  ") + part.words;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (ranks[i] > highest) continue;
+      if (!line.empty()) line += ranks[i] == 2 ? " " : "  ";
+      line += words[i];
     }
     if (static_cast<int>(line.size()) <= width || highest == 0) return line;
   }

@@ -24,7 +24,8 @@ class ProgressLine {
   std::chrono::steady_clock::time_point drawn_{};
 };
 
-// "epoch 3/200  lr 0.06  loss 3.71 ...  12 min left" in at most `width` columns: what matters least is left out.
+// "epoch 3/200  lr 0.06  loss 3.71 ...  12 min left" in at most `width` columns: what matters least is left
+// out.
 std::string progress_words(const train::Progress& progress, int width);
 
 // The results at the best and the last epoch side by side.

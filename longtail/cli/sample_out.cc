@@ -12,7 +12,8 @@
 namespace longtail::cli {
 namespace {
 
-// NumPy's format, version 1: magic, length, a Python dictionary filled up to a multiple of 64 bytes, then the numbers.
+// NumPy's format, version 1: magic, length, a Python dictionary filled up to a multiple of 64 bytes, then the
+// numbers.
 std::string npy_header(std::int64_t size) {
   std::string words = fmt::format("{{'descr': '<i8', 'fortran_order': False, 'shape': ({},), }}", size);
   words.resize((10 + words.size() + 1 + 63) / 64 * 64 - 10 - 1, ' ');
@@ -30,7 +31,8 @@ ShardOf ShardOf::parse(const std::string& text) {
   const auto parts = base::split(text, '/');
   const auto part = base::parse_integer(parts.front()), of = base::parse_integer(parts.back());
   if (parts.size() != 2 || !part || !of || *of < 1 || *of > 1'000'000 || *part < 1 || *part > *of) {
-    base::fail<base::UsageError>("`{}` is no part of a stream; write I/N with I from 1 to N, as in 2/4", text);
+    base::fail<base::UsageError>("`{}` is no part of a stream; write I/N with I from 1 to N, as in 2/4",
+                                 text);
   }
   return {static_cast<int>(*part) - 1, static_cast<int>(*of)};
 }
@@ -39,7 +41,8 @@ std::int64_t write_epoch(const sampling::IndexStream& stream, const std::string&
   static_assert(std::endian::native == std::endian::little);
   const bool npy = path.ends_with(".npy");
   if (!npy && !path.ends_with(".txt")) {
-    base::fail<base::UsageError>("{} ends neither with .npy nor with .txt; the name says how to write it", path);
+    base::fail<base::UsageError>("{} ends neither with .npy nor with .txt; the name says how to write it",
+                                 path);
   }
   std::vector<std::int64_t> draws(static_cast<std::size_t>(stream.size()));
   stream.fill(0, draws);

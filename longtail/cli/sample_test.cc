@@ -106,7 +106,8 @@ TEST(SampleCommand, HelpTeachesTheStrategies) {
 TEST(SampleCommand, WritesTheIndicesOfAnEpochWhoseShardsAreItsParts) {
   const std::string out = testing::TempDir() + "sample_epoch";
   const auto sample = [&](std::vector<std::string> more) {
-    std::vector<std::string> all = {"sample", "--strategy", "progressive", "--epoch", "100", "--draws", "1000"};
+    std::vector<std::string> all = {"sample", "--strategy", "progressive", "--epoch",
+                                    "100",    "--draws",    "1000"};
     all.insert(all.end(), more.begin(), more.end());
     return run_program(all);
   };
@@ -122,12 +123,14 @@ TEST(SampleCommand, WritesTheIndicesOfAnEpochWhoseShardsAreItsParts) {
   const std::string npy = base::read_text(out + ".npy");
   ASSERT_EQ(npy.size(), 128 + 8 * 10847u);
   EXPECT_EQ(npy.substr(0, 6), "\x93NUMPY");
-  EXPECT_THAT(npy.substr(10, 118), HasSubstr("{'descr': '<i8', 'fortran_order': False, 'shape': (10847,), }"));
+  EXPECT_THAT(npy.substr(10, 118),
+              HasSubstr("{'descr': '<i8', 'fortran_order': False, 'shape': (10847,), }"));
   std::int64_t last = 0;
   std::memcpy(&last, npy.data() + npy.size() - 8, 8);
   EXPECT_EQ(std::to_string(last), all[10846]);
   EXPECT_EQ(sample({"--out", out + ".csv"}).code, 2);
-  EXPECT_THAT(sample({"--out", out + ".txt", "--shard", "3/2"}).err, HasSubstr("write I/N with I from 1 to N"));
+  EXPECT_THAT(sample({"--out", out + ".txt", "--shard", "3/2"}).err,
+              HasSubstr("write I/N with I from 1 to N"));
 }
 
 }  // namespace

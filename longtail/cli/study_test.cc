@@ -106,7 +106,8 @@ class Study : public testing::Test {
 
 TEST_F(Study, KilledTenTimesEndsWithTheSameBytesAsUndisturbed) {
   ASSERT_EQ(run("calm").code, 0);
-  // Killed at a beginning, and every third time at the end of a run: of twelve runs that leaves some for the last kill.
+  // Killed at a beginning, and every third time at the end of a run: of twelve runs that leaves some for the
+  // last kill.
   int hits = 0;
   for (int kill = 0; kill < 10; ++kill) {
     fs::remove(folder_ / "stdout");

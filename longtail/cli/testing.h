@@ -48,7 +48,8 @@ inline int wait_for(pid_t child) {
 inline bool wait_until(pid_t child, const std::function<bool()>& happened) {
   while (!happened()) {
     siginfo_t ended{};
-    if (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid != 0) {
+    if (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+        ended.si_pid != 0) {
       return happened();
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(2));

@@ -94,7 +94,8 @@ TEST_F(TrainCommand, QuietSaysNothing) {
 TEST_F(TrainCommand, KilledAtLeastFourTimesItEndsWithTheSameBytes) {
   const std::vector<std::string> flags = {"--epochs", "6", "--warmup-epochs", "1"};
   ASSERT_EQ(run_program(command("whole", flags)).code, 0);
-  // Killed before anything, while the first epochs are trained and as soon as each further checkpoint is there.
+  // Killed before anything, while the first epochs are trained and as soon as each further checkpoint is
+  // there.
   int kills = 0;
   for (int epochs = 0; epochs < 4; ++epochs) {
     const pid_t child = start_program(command("killed", flags), folder_ / "out", folder_ / "err");
@@ -102,7 +103,9 @@ TEST_F(TrainCommand, KilledAtLeastFourTimesItEndsWithTheSameBytes) {
       if (!fs::exists(folder_ / "killed" / "state.ckpt")) return false;
       return train::read_state(folder_ / "killed").epochs_done >= epochs;
     };
-    if (epochs > 0) EXPECT_TRUE(wait_until(child, trained)) << "epoch " << epochs;
+    if (epochs > 0) {
+      EXPECT_TRUE(wait_until(child, trained)) << "epoch " << epochs;
+    }
     kills += kill_hits(child);
   }
   EXPECT_EQ(kills, 4);
