@@ -1,5 +1,8 @@
 # How a module is built: every *.cc of its folder into one object library, every *_test.cc into one test program.
 
+# Vector code of x86 is left out elsewhere.
+string(REGEX MATCH "^(x86_64|AMD64|amd64)$" LONGTAIL_X86 "${CMAKE_SYSTEM_PROCESSOR}")
+
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 if(LONGTAIL_TESTS)

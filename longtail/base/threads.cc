@@ -1,6 +1,5 @@
 #include "longtail/base/threads.h"
 
-#include <immintrin.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -11,8 +10,21 @@
 #include <thread>
 #include <vector>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 namespace longtail::base {
 namespace {
+
+// Tells the CPU that this is a loop of waiting.
+void breathe() {
+#if defined(__x86_64__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
 
 // A loop is often followed by the next within microseconds, so waiting starts by spinning; a longer wait
 // sleeps.
@@ -22,7 +34,7 @@ template <class Value>
 void wait_while(const std::atomic<Value>& cell, Value unwanted) {
   for (int i = 0; i < kSpins; ++i) {
     if (cell.load(std::memory_order_acquire) != unwanted) return;
-    _mm_pause();
+    breathe();
   }
   cell.wait(unwanted, std::memory_order_acquire);
 }

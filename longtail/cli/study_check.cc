@@ -22,6 +22,7 @@ struct CheckFlags {
   StudyFlags study;
   std::string out;
   bool no_time = false;
+  bool seconds = false;
 };
 
 // The parameters that all runs share, a line each; strategy, rho and seed are in every run's line.
@@ -104,6 +105,12 @@ void check(const CheckFlags& flags) {
   const study::StudyFile file = flags.study.read();
   const std::string engine = study::engine_of(file, flags.out);
   const std::vector<study::Run> runs = study::resolve(file, engine);
+  if (flags.seconds) {
+    double all = 0;
+    for (const double one : study::estimate(runs, study::run_sizes(runs, flags.study.data), 0).seconds) all += one;
+    fmt::print("{:.0f}\n", all);
+    return;
+  }
   fmt::print("study {}: {} runs {}\n", file.name, runs.size(),
              file.trainer ? "of the trainer `" + base::join(file.trainer->command, " ") + "`" : "on the engine " + engine);
   if (!file.about.empty()) fmt::print("{}\n", file.about);
@@ -136,6 +143,9 @@ void add_study_check(App& app) {
   add_study_flags(*command, flags->study, true);
   command->add_option("--out", flags->out, "Say also what is done in this folder");
   command->add_flag("--no-time", flags->no_time, "Without the measurement");
+  command->add_flag("--seconds", flags->seconds,
+                    "Print only the seconds that all runs would take one after the other, for scripts")
+      ->excludes("--no-time");
   command->callback([flags] { check(*flags); });
 }
 

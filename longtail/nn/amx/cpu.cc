@@ -1,6 +1,8 @@
 // Whether tiles can be used: compiled in, in the CPU, and granted by the kernel, which gives a process the
 // larger register state on request.
+#if defined(__x86_64__)
 #include <cpuid.h>
+#endif
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -12,6 +14,7 @@
 namespace longtail::nn {
 namespace {
 
+#ifdef LONGTAIL_AMX
 bool cpu_has_tiles() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   if (!__get_cpuid(1, &a, &b, &c, &d) || (c >> 27 & 1) == 0) return false;  // OSXSAVE
@@ -26,6 +29,7 @@ bool cpu_has_tiles() {
   if (!__get_cpuid_count(7, 1, &a, &b, &c, &d)) return false;
   return vectors && tiles && (a >> 5 & 1);  // AVX-512 bf16
 }
+#endif
 
 }  // namespace
 
