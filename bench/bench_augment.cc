@@ -30,7 +30,7 @@ void write_batches(benchmark::State& state, data::PixelLayout layout, int thread
   constexpr int kImages = 10847;  // as many as the paper's smallest subset, so that caches matter
   const data::Dataset data = noise_images(kImages);
   base::ThreadPool pool(threads);
-  std::vector<std::byte> out(static_cast<std::size_t>(batch) * data::bytes_per_image(layout, data.channels));
+  std::vector<std::byte> out(static_cast<std::size_t>(batch) * data::bytes_per_image(layout, data.shape()));
   std::vector<std::int32_t> rows(static_cast<std::size_t>(batch));
   data::Augmentation augmentation{true, 42, 0, 0};
   for (auto _ : state) {

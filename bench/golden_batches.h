@@ -23,7 +23,7 @@ class GoldenBatches {
  public:
   GoldenBatches(const std::filesystem::path& golden, const data::Dataset& cifar, const nn::Engine& engine,
                 base::ThreadPool& pool)
-      : stride_(kBatch * data::bytes_per_image(engine.input_layout(), cifar.channels)) {
+      : stride_(kBatch * data::bytes_per_image(engine.input_layout(), cifar.shape())) {
     const auto rows = read_array<std::int32_t>(golden / "steps_rows.i32");
     for (const std::int32_t row : rows)
       labels_.push_back(cifar.train.labels.at(static_cast<std::size_t>(row)));

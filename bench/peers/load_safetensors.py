@@ -41,6 +41,7 @@ def load_network(path):
         classes=tensors["linear.weight"].shape[0],
         channels=tensors["conv1.weight"].shape[1],
         projection=metadata.get("shortcut", "projection") == "projection",
+        width=tensors["conv1.weight"].shape[0] // 16,
     )
     net.load_state_dict(tensors, strict=True)
     return net.eval()

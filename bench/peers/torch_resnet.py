@@ -45,17 +45,17 @@ class Block(nn.Module):
 
 
 class ResNet(nn.Module):
-    def __init__(self, depth=32, classes=100, channels=3, projection=True):
+    def __init__(self, depth=32, classes=100, channels=3, projection=True, width=1):
         super().__init__()
-        self.conv1, self.bn1 = nn.Conv2d(channels, 16, 3, 1, 1, bias=False), nn.BatchNorm2d(16)
-        cin = 16
-        for stage, (cout, stride) in enumerate(((16, 1), (32, 2), (64, 2)), 1):
+        cin = 16 * width
+        self.conv1, self.bn1 = nn.Conv2d(channels, cin, 3, 1, 1, bias=False), nn.BatchNorm2d(cin)
+        for stage, (cout, stride) in enumerate(((16 * width, 1), (32 * width, 2), (64 * width, 2)), 1):
             blocks = []
             for b in range((depth - 2) // 6):
                 blocks.append(Block(cin, cout, stride if b == 0 else 1, projection))
                 cin = cout
             setattr(self, f"layer{stage}", nn.Sequential(*blocks))
-        self.linear = nn.Linear(64, classes)
+        self.linear = nn.Linear(64 * width, classes)
         for m in self.modules():
             if isinstance(m, nn.Conv2d):
                 nn.init.kaiming_normal_(m.weight, mode="fan_out", nonlinearity="relu")

@@ -36,48 +36,50 @@ Table<Value> make_table(const Dataset& data) {
   return table;
 }
 
-// A row of the shifted image: 4 black pixels either side make every shift a plain copy, whatever dx is.
+// A row of the shifted image: black pixels either side make every shift a plain copy, whatever dx is.
 struct PaddedRow {
-  std::array<std::uint8_t, kSide + 2 * kMaxShift> bytes{};
+  static constexpr int kMargin = max_shift(kLargestSide);
+  int side;
+  std::array<std::uint8_t, kLargestSide + 2 * kMargin> bytes{};
 
   const std::uint8_t* shifted(const std::uint8_t* plane, int y, const Transform& t) {
     const int source = y + t.dy;
-    if (source < 0 || source >= kSide) return kBlack.data();
-    std::copy_n(plane + source * kSide, kSide, bytes.begin() + kMaxShift);
-    return bytes.data() + kMaxShift + t.dx;
+    if (source < 0 || source >= side) return kBlack.data();
+    std::copy_n(plane + source * side, side, bytes.begin() + kMargin);
+    return bytes.data() + kMargin + t.dx;
   }
-  static constexpr std::array<std::uint8_t, kSide> kBlack{};
+  static constexpr std::array<std::uint8_t, kLargestSide> kBlack{};
 };
 
 // One channel; neighbouring pixels are `stride` values apart in the output.
 template <int kStride, class Value>
-void write_plane(const std::uint8_t* plane, const Transform& t, const std::array<Value, 256>& table,
+void write_plane(const std::uint8_t* plane, int side, const Transform& t, const std::array<Value, 256>& table,
                  Value* out) {
-  PaddedRow padded;
-  for (int y = 0; y < kSide; ++y, out += kSide * kStride) {
+  PaddedRow padded{side};
+  for (int y = 0; y < side; ++y, out += side * kStride) {
     const std::uint8_t* row = padded.shifted(plane, y, t);
     if (t.flip) {
-      for (int x = 0; x < kSide; ++x) out[x * kStride] = table[row[kSide - 1 - x]];
+      for (int x = 0; x < side; ++x) out[x * kStride] = table[row[side - 1 - x]];
     } else {
-      for (int x = 0; x < kSide; ++x) out[x * kStride] = table[row[x]];
+      for (int x = 0; x < side; ++x) out[x * kStride] = table[row[x]];
     }
   }
 }
 
-void write_fast(const std::uint8_t* image, int channels, const Transform& t, const Table<float>& table,
-                void* out) {
-  for (int c = 0; c < channels; ++c) {
-    write_plane<1>(image + c * kPixels, t, table[static_cast<std::size_t>(c)],
-                   static_cast<float*>(out) + c * kPixels);
+void write_fast(const std::uint8_t* image, const ImageShape& shape, const Transform& t,
+                const Table<float>& table, void* out) {
+  for (int c = 0; c < shape.channels; ++c) {
+    write_plane<1>(image + c * shape.pixels(), shape.side, t, table[static_cast<std::size_t>(c)],
+                   static_cast<float*>(out) + c * shape.pixels());
   }
 }
 
-void write_fast(const std::uint8_t* image, int channels, const Transform& t,
+void write_fast(const std::uint8_t* image, const ImageShape& shape, const Transform& t,
                 const Table<std::uint16_t>& table, void* out) {
   auto* first = static_cast<std::uint16_t*>(out);
-  if (channels == 1) return write_plane<1>(image, t, table[0], first);
+  if (shape.channels == 1) return write_plane<1>(image, shape.side, t, table[0], first);
   for (int c = 0; c < 3; ++c)
-    write_plane<3>(image + c * kPixels, t, table[static_cast<std::size_t>(c)], first + c);
+    write_plane<3>(image + c * shape.pixels(), shape.side, t, table[static_cast<std::size_t>(c)], first + c);
 }
 
 template <class Value>
@@ -91,8 +93,9 @@ void write_rows(const Dataset& data, const Split& split, std::span<const std::in
     for (std::int64_t i = slice * kImagesPerSlice; i < end; ++i) {
       const auto index = static_cast<std::size_t>(i);
       const Transform t =
-          a.on ? transform_at(a.seed, a.epoch, a.first_position + index * a.position_step) : Transform{};
-      write_fast(data.image(split, rows[index]).data(), data.channels, t, table,
+          a.on ? transform_at(a.seed, a.epoch, a.first_position + index * a.position_step, data.side)
+               : Transform{};
+      write_fast(data.image(split, rows[index]).data(), data.shape(), t, table,
                  static_cast<std::byte*>(out) + index * image_bytes);
     }
   });
@@ -106,29 +109,32 @@ std::uint16_t to_bf16(float value) {
   return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-Transform transform_at(std::uint64_t seed, std::uint32_t epoch, std::uint64_t position) {
+Transform transform_at(std::uint64_t seed, std::uint32_t epoch, std::uint64_t position, int side) {
   const base::Block block = base::Stream{seed, base::Purpose::kAugment, epoch}.block(position);
-  const auto shift = [](std::uint32_t bits) {
-    return static_cast<int>((std::uint64_t{bits} * (2 * kMaxShift + 1)) >> 32) - kMaxShift;
+  const int largest = max_shift(side);
+  const auto shift = [largest](std::uint32_t bits) {
+    return static_cast<int>((std::uint64_t{bits} * static_cast<std::uint64_t>(2 * largest + 1)) >> 32) -
+           largest;
   };
   return {shift(block[0]), shift(block[1]), (block[2] >> 31) != 0};
 }
 
 void write_image(const Dataset& data, std::span<const std::uint8_t> image, Transform t, PixelLayout layout,
                  void* out) {
+  const int side = data.side, pixels = data.shape().pixels();
   for (int c = 0; c < data.channels; ++c) {
-    for (int y = 0; y < kSide; ++y) {
-      for (int x = 0; x < kSide; ++x) {
+    for (int y = 0; y < side; ++y) {
+      for (int x = 0; x < side; ++x) {
         const int from_y = y + t.dy;
-        const int from_x = (t.flip ? kSide - 1 - x : x) + t.dx;
-        const bool inside = from_y >= 0 && from_y < kSide && from_x >= 0 && from_x < kSide;
-        const auto source = static_cast<std::size_t>(c * kPixels + from_y * kSide + from_x);
+        const int from_x = (t.flip ? side - 1 - x : x) + t.dx;
+        const bool inside = from_y >= 0 && from_y < side && from_x >= 0 && from_x < side;
+        const auto source = static_cast<std::size_t>(c * pixels + from_y * side + from_x);
         const float value =
             normalised(data, static_cast<std::size_t>(c), inside ? image[source] : std::uint8_t{0});
         if (layout == PixelLayout::kNchwF32) {
-          static_cast<float*>(out)[c * kPixels + y * kSide + x] = value;
+          static_cast<float*>(out)[c * pixels + y * side + x] = value;
         } else {
-          static_cast<std::uint16_t*>(out)[(y * kSide + x) * data.channels + c] = to_bf16(value);
+          static_cast<std::uint16_t*>(out)[(y * side + x) * data.channels + c] = to_bf16(value);
         }
       }
     }
@@ -137,7 +143,7 @@ void write_image(const Dataset& data, std::span<const std::uint8_t> image, Trans
 
 void write_batch(const Dataset& data, const Split& split, std::span<const std::int32_t> rows,
                  const Augmentation& augmentation, PixelLayout layout, void* out, base::ThreadPool& pool) {
-  const std::size_t bytes = bytes_per_image(layout, data.channels);
+  const std::size_t bytes = bytes_per_image(layout, data.shape());
   if (layout == PixelLayout::kNchwF32) {
     write_rows<float>(data, split, rows, augmentation, bytes, out, pool);
   } else {

@@ -1,7 +1,7 @@
-// Augmentation as a pure function of (seed, epoch, position): zero-padded random crop by 4 and horizontal
-// flip, then normalisation, written straight into the layout the consumer asks for. As torchvision's
-// RandomCrop(32, padding=4), RandomHorizontalFlip(), ToTensor(), Normalize(mean, deviation): what is padded
-// is black before normalisation.
+// Augmentation as a pure function of (seed, epoch, position): zero-padded random crop by an eighth of the
+// side (4 of 32 pixels) and horizontal flip, then normalisation, written straight into the layout the
+// consumer asks for. As torchvision's RandomCrop(32, padding=4), RandomHorizontalFlip(), ToTensor(),
+// Normalize(mean, deviation): what is padded is black before normalisation.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,12 @@
 
 namespace longtail::data {
 
-inline constexpr int kMaxShift = 4;
+// The largest shift of an image of this side.
+constexpr int max_shift(int side) { return side / 8; }
 
-// What happens to an image: pixel (y, x) comes from (y + dy, x + dx), or with a flip from (y + dy, 31 - x +
-// dx); outside the image it is black. Shifts are in [-4, 4]. The default leaves the image as it is.
+// What happens to an image of side s: pixel (y, x) comes from (y + dy, x + dx), or with a flip from (y + dy,
+// s - 1 - x + dx); outside the image it is black. Shifts are in [-s/8, s/8]. The default leaves the image as
+// it is.
 struct Transform {
   int dx = 0;
   int dy = 0;
@@ -26,10 +28,10 @@ struct Transform {
   bool operator==(const Transform&) const = default;
 };
 
-// The transform of a position of an epoch; strategies share it.
-Transform transform_at(std::uint64_t seed, std::uint32_t epoch, std::uint64_t position);
+// The transform of a position of an epoch for images of a side; strategies share it.
+Transform transform_at(std::uint64_t seed, std::uint32_t epoch, std::uint64_t position, int side = kSide);
 
-// One image into `out` (bytes_per_image(layout, channels) bytes), pixel by pixel: the plain twin of
+// One image into `out` (bytes_per_image(layout, data.shape()) bytes), pixel by pixel: the plain twin of
 // write_batch.
 void write_image(const Dataset& data, std::span<const std::uint8_t> image, Transform transform,
                  PixelLayout layout, void* out);

@@ -1,5 +1,5 @@
-#include "longtail/base/test_paths.h"
 #include "longtail/data/augment.h"
+#include "longtail/base/test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -19,15 +19,16 @@ namespace {
 
 // Images with CIFAR-100's constants whose pixels are a formula, the same as in
 // testdata/make_torch_augment.py.
-Dataset formula_images(int channels, int images) {
+Dataset formula_images(int channels, int images, int side = kSide) {
   Dataset data;
   data.channels = channels;
+  data.side = side;
   data.class_names = {"only"};
   data.mean = {0.5071f, 0.4867f, 0.4408f};
   data.deviation = {0.2675f, 0.2565f, 0.2761f};
   for (int i = 0; i < images; ++i) {
     data.train.labels.push_back(0);
-    for (int p = 0; p < channels * kPixels; ++p) {
+    for (int p = 0; p < channels * side * side; ++p) {
       data.train.pixels.push_back(static_cast<std::uint8_t>((p * 37 + p / 11 + i * 101) % 256));
     }
   }
@@ -51,7 +52,7 @@ TEST(Augment, MakesThePixelsThatPyTorchMakes) {
     const Dataset data = formula_images(channels, 1);
     for (const auto& [layout, expected] :
          {std::pair(PixelLayout::kNchwF32, f32), {PixelLayout::kNhwcBf16, bf16}}) {
-      std::vector<std::byte> out(bytes_per_image(layout, channels));
+      std::vector<std::byte> out(bytes_per_image(layout, data.shape()));
       write_image(data, data.image(data.train, 0), t, layout, out.data());
       EXPECT_EQ(pixels_hash(out), expected) << line;
     }
@@ -61,24 +62,25 @@ TEST(Augment, MakesThePixelsThatPyTorchMakes) {
 }
 
 TEST(Augment, BatchEqualsThePlainTwinOnAnyNumberOfThreads) {
-  for (const int channels : {3, 1}) {
-    const Dataset data = formula_images(channels, 5);
+  for (const auto& [channels, side] : {std::pair(3, 32), {1, 32}, {3, 16}, {1, 48}, {3, 128}}) {
+    const Dataset data = formula_images(channels, 5, side);
     std::vector<std::int32_t> rows;
     for (int i = 0; i < 203; ++i) rows.push_back(i * 7 % 5);
     for (const bool on : {false, true}) {
       const Augmentation augmentation{on, 42, 3, 1000, 2};
       for (const PixelLayout layout : {PixelLayout::kNchwF32, PixelLayout::kNhwcBf16}) {
-        const std::size_t bytes = bytes_per_image(layout, channels);
+        const std::size_t bytes = bytes_per_image(layout, data.shape());
         std::vector<std::byte> expected(rows.size() * bytes);
         for (std::size_t i = 0; i < rows.size(); ++i) {
-          const Transform t = on ? transform_at(42, 3, 1000 + 2 * i) : Transform{};
+          const Transform t = on ? transform_at(42, 3, 1000 + 2 * i, side) : Transform{};
           write_image(data, data.image(data.train, rows[i]), t, layout, expected.data() + i * bytes);
         }
         for (const int threads : {1, 2, 3}) {
           base::ThreadPool pool(threads);
           std::vector<std::byte> out(expected.size(), std::byte{0xee});
           write_batch(data, data.train, rows, augmentation, layout, out.data(), pool);
-          EXPECT_TRUE(out == expected) << channels << " channels, on " << on << ", " << threads << " threads";
+          EXPECT_TRUE(out == expected)
+              << channels << " channels, side " << side << ", on " << on << ", " << threads << " threads";
         }
       }
     }
@@ -98,8 +100,8 @@ TEST(Augment, TransformsAreUniformOverCropsAndFlips) {
     const int draws = 162000;
     for (int i = 0; i < draws; ++i) {
       const Transform t = transform_at(seed, 5, static_cast<std::uint64_t>(i));
-      ASSERT_LE(std::abs(t.dx), kMaxShift);
-      ASSERT_LE(std::abs(t.dy), kMaxShift);
+      ASSERT_LE(std::abs(t.dx), max_shift(kSide));
+      ASSERT_LE(std::abs(t.dy), max_shift(kSide));
       ++times[{t.dx, t.dy, t.flip}];
     }
     ASSERT_EQ(times.size(), 162u);
@@ -107,6 +109,19 @@ TEST(Augment, TransformsAreUniformOverCropsAndFlips) {
     for (const auto& [transform, n] : times) chi_square += (n - 1000.0) * (n - 1000.0) / 1000.0;
     EXPECT_LT(chi_square, 235) << "seed " << seed;
     EXPECT_GT(chi_square, 100) << "seed " << seed;
+  }
+}
+
+TEST(Augment, ShiftsReachAnEighthOfTheSide) {
+  for (const int side : {16, 48, 128}) {
+    int least = 0, most = 0;
+    for (std::uint64_t i = 0; i < 2000; ++i) {
+      const Transform t = transform_at(7, 0, i, side);
+      least = std::min({least, t.dx, t.dy});
+      most = std::max({most, t.dx, t.dy});
+    }
+    EXPECT_EQ(least, -side / 8);
+    EXPECT_EQ(most, side / 8);
   }
 }
 

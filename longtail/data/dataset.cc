@@ -32,7 +32,9 @@ void check_split(const Dataset& data, const Split& split, std::string_view which
 
 std::string content_hash(const Dataset& data) {
   base::Hasher hasher(base::Hasher::kSha256);
-  hasher.add(fmt::format("longtail data 1 {} {}\n", data.channels, data.classes()));
+  hasher.add(data.side == kSide
+                 ? fmt::format("longtail data 1 {} {}\n", data.channels, data.classes())
+                 : fmt::format("longtail data 1 {} {} {}\n", data.channels, data.classes(), data.side));
   for (const Split* split : {&data.train, &data.test}) {
     const std::uint64_t size = split->labels.size();
     hasher.add(std::as_bytes(std::span(&size, 1)));
@@ -44,10 +46,11 @@ std::string content_hash(const Dataset& data) {
 
 void measure_channels(Dataset& data) {
   std::array<std::array<std::uint64_t, 256>, 3> histogram{};
-  const std::size_t planes = data.train.pixels.size() / kPixels;
+  const auto pixels = static_cast<std::size_t>(data.shape().pixels());
+  const std::size_t planes = data.train.pixels.size() / pixels;
   for (std::size_t plane = 0; plane < planes; ++plane) {
     auto& counts = histogram[plane % static_cast<std::size_t>(data.channels)];
-    for (const std::uint8_t value : std::span(data.train.pixels).subspan(plane * kPixels, kPixels))
+    for (const std::uint8_t value : std::span(data.train.pixels).subspan(plane * pixels, pixels))
       ++counts[value];
   }
   for (std::size_t channel = 0; channel < static_cast<std::size_t>(data.channels); ++channel) {

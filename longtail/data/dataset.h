@@ -1,4 +1,4 @@
-// A data set in memory: 32x32 images of one or three channels as bytes, labels, names. Everything that reads
+// A data set in memory: square images of one or three channels as bytes, labels, names. Everything that reads
 // a file makes one of these; everything after it sees only this.
 #pragma once
 
@@ -9,8 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "longtail/data/image_shape.h"
+
 namespace longtail::data {
 
+// The side of the published images and the default of every other data set (image_shape.h).
 inline constexpr int kSide = 32;
 inline constexpr int kPixels = kSide * kSide;
 
@@ -24,6 +27,7 @@ struct Split {
 struct Dataset {
   std::string name;
   int channels = 3;
+  int side = kSide;                      // of every image
   std::vector<std::string> class_names;  // one a class
   Split train;
   Split test;
@@ -35,15 +39,17 @@ struct Dataset {
   int picture_side = 0;  // median of the shorter sides of pictures read from files; 0: not read from pictures
 
   int classes() const { return static_cast<int>(class_names.size()); }
-  std::size_t image_bytes() const { return static_cast<std::size_t>(channels) * kPixels; }
+  ImageShape shape() const { return {channels, side}; }
+  std::size_t image_bytes() const { return shape().values(); }
   std::span<const std::uint8_t> image(const Split& split, std::int64_t index) const {
     return std::span(split.pixels).subspan(static_cast<std::size_t>(index) * image_bytes(), image_bytes());
   }
 };
 
-// SHA-256 of: the text "longtail data 1 CHANNELS CLASSES\n"; then of the training and of the test split each
-// the number of images (8 bytes, little-endian), the pixels, and the labels (4 bytes each, little-endian).
-// The form in which the data lay on disk does not matter.
+// SHA-256 of: the text "longtail data 1 CHANNELS CLASSES\n" (with " SIDE" before the end of the line where
+// the side is not 32); then of the training and of the test split each the number of images (8 bytes,
+// little-endian), the pixels, and the labels (4 bytes each, little-endian). The form in which the data lay on
+// disk does not matter.
 std::string content_hash(const Dataset& data);
 
 // Mean and standard deviation of each channel of the training split, in [0, 1] units.

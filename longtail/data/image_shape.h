@@ -16,4 +16,9 @@ struct ImageShape {
   bool operator==(const ImageShape&) const = default;
 };
 
+// What --image-size takes: a multiple of 8 from 16 to 128.
+inline constexpr int kSmallestSide = 16;
+inline constexpr int kLargestSide = 128;
+constexpr bool is_side(int side) { return side >= kSmallestSide && side <= kLargestSide && side % 8 == 0; }
+
 }  // namespace longtail::data

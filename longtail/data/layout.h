@@ -17,8 +17,4 @@ constexpr std::size_t bytes_per_image(PixelLayout layout, const ImageShape& shap
   return shape.values() * (layout == PixelLayout::kNchwF32 ? 4 : 2);
 }
 
-constexpr std::size_t bytes_per_image(PixelLayout layout, int channels) {
-  return bytes_per_image(layout, ImageShape{channels, kSide});
-}
-
 }  // namespace longtail::data

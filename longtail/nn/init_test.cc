@@ -36,13 +36,13 @@ TEST(Init, SumsAndEvery911thWeightAreThoseOfPyTorchForThePapersSeeds) {
   }
 }
 
-TEST(Init, OtherSeedsModelsClassesShortcutsAndChannelsAreThoseOfPyTorch) {
+TEST(Init, OtherSeedsModelsClassesShortcutsChannelsAndWidthsAreThoseOfPyTorch) {
   const auto cases =
       nlohmann::json::parse(base::read_text(base::source_dir() + "/longtail/nn/testdata/init_samples.json"));
-  ASSERT_GE(cases.size(), 8u);
+  ASSERT_GE(cases.size(), 11u);
   for (const auto& c : cases) {
     const auto spec = make_spec(c["model"].get<std::string>(), c["shortcut"].get<std::string>(), c["classes"],
-                                c["channels"]);
+                                c["channels"], c["width"]);
     const auto ours = initial_parameters(spec, c["seed"].get<std::int64_t>());
     ASSERT_EQ(ours.size(), c["parameters"].get<std::size_t>());
     double sum = 0, absolute = 0;

@@ -18,7 +18,7 @@ class ReferenceBackend final : public Backend<double> {
 
   std::string_view name() const override { return "reference"; }
   data::PixelLayout input_layout() const override { return data::PixelLayout::kNchwF32; }
-  int slice_images() const override { return 3; }
+  int slice_images() const override { return 1; }
   std::size_t weight_sums(const ConvUnit& unit) const override {
     return static_cast<std::size_t>(unit.weight_size());
   }

@@ -24,10 +24,6 @@ bool small_networks(const ResNetSpec& spec, std::string* why) {
   return false;
 }
 
-template <AmxPrecision kPrecision>
-std::unique_ptr<Engine> make_tiles(const ResNetSpec& spec, int max_batch, base::ThreadPool& pool) {
-  return make_amx_engine(spec, max_batch, pool, kPrecision);
-}
 // An engine of the walk from a backend.
 template <auto make_backend>
 std::unique_ptr<Engine> make_walk(const ResNetSpec& spec, int max_batch, base::ThreadPool& pool) {
@@ -48,9 +44,9 @@ const EngineInfo& find(std::string_view kind) {
 const std::vector<EngineInfo>& engines() {
   static const std::vector<EngineInfo> table = {
       {"amx", "bf16 tiles with fp32 sums and weights, on Intel CPUs with AMX: the fastest", true,
-       amx_available, small_networks, make_tiles<AmxPrecision::kBf16>},
+       amx_available, small_networks, make_walk<make_amx_backend>},
       {"amx-fine", "tiles with twice the bits in the forward pass: gradients of fp32", false, amx_available,
-       small_networks, make_tiles<AmxPrecision::kFine>},
+       small_networks, make_walk<make_amx_fine_backend>},
       {"simd", "fp32 on any CPU, the same bits on all of them", true, everywhere, every_network,
        make_walk<make_simd_backend>},
       {"onednn", "fp32 on any CPU that oneDNN runs on", true, everywhere, small_networks,

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,23 +35,30 @@ inline std::filesystem::path golden_path(const std::string& name) {
 
 using base::read_array;
 
-// 2-norm of the difference over the norm of the expected.
+// 2-norm of the difference over the norm of the expected. Arrays of different sizes are infinitely far apart,
+// and so is whatever is not finite.
 template <class A, class B>
 double relative_distance(const A& actual, const B& expected) {
   double difference = 0, total = 0;
+  if (actual.size() != expected.size()) return std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const double d = static_cast<double>(actual[i]) - static_cast<double>(expected[i]);
     difference += d * d;
     total += static_cast<double>(expected[i]) * static_cast<double>(expected[i]);
   }
-  return std::sqrt(difference / total);
+  if (difference == 0) return 0;
+  const double distance = std::sqrt(difference / total);
+  return std::isfinite(distance) ? distance : std::numeric_limits<double>::infinity();
 }
 
 template <class A, class B>
 double largest_difference(const A& actual, const B& expected) {
   double largest = 0;
+  if (actual.size() != expected.size()) return std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    largest = std::max(largest, std::abs(static_cast<double>(actual[i]) - static_cast<double>(expected[i])));
+    const double d = std::abs(static_cast<double>(actual[i]) - static_cast<double>(expected[i]));
+    if (!(d <= largest)) largest = d;
+    if (!std::isfinite(d)) return std::numeric_limits<double>::infinity();
   }
   return largest;
 }

@@ -103,7 +103,7 @@ GradientMeter::GradientMeter(nn::Engine& engine, const data::Dataset& dataset, c
       loss_(loss),
       batch_(batch),
       pool_(pool),
-      pixels_(data::bytes_per_image(engine.input_layout(), dataset.channels) *
+      pixels_(data::bytes_per_image(engine.input_layout(), dataset.shape()) *
               static_cast<std::size_t>(batch)) {}
 
 nn::Batch GradientMeter::load(std::span<const std::int64_t> images) {

@@ -181,7 +181,7 @@ void expect_eval_mode_gradients(const std::string& kind, const Tolerance& tolera
   const data::Dataset dataset = golden_images();
   std::vector<std::int32_t> rows(images);
   for (int i = 0; i < images; ++i) rows[i] = i;
-  std::vector<std::byte> pixels(images * data::bytes_per_image(engine->input_layout(), 3));
+  std::vector<std::byte> pixels(images * data::bytes_per_image(engine->input_layout(), {3, 32}));
   data::write_batch(dataset, dataset.train, rows, {}, engine->input_layout(), pixels.data(), pool);
   const auto labels = std::span(dataset.train.labels).first(images);
   const nn::Batch batch{pixels.data(), labels, images};

@@ -99,7 +99,7 @@ std::unique_ptr<BatchQueue> TrainingSource::epoch(const sampling::Strategy& stra
                       *pool);
   };
   const std::size_t bytes =
-      static_cast<std::size_t>(batch_size) * data::bytes_per_image(layout, data.channels);
+      static_cast<std::size_t>(batch_size) * data::bytes_per_image(layout, data.shape());
   return std::make_unique<BatchQueue>(steps(), bytes, fill);
 }
 
@@ -122,7 +122,7 @@ std::unique_ptr<BatchQueue> plain_batches(const data::Dataset& data, const data:
   };
   const auto batches = static_cast<int>((images + batch_size - 1) / batch_size);
   const std::size_t bytes =
-      static_cast<std::size_t>(batch_size) * data::bytes_per_image(layout, data.channels);
+      static_cast<std::size_t>(batch_size) * data::bytes_per_image(layout, data.shape());
   return std::make_unique<BatchQueue>(batches, bytes, fill);
 }
 

@@ -63,7 +63,7 @@ TEST(TrainingSource, APositionHasTheStreamsImageUnderThePositionsTransform) {
   const sampling::Situation situation{.epoch = 3, .epochs = 10};
   const sampling::IndexStream stream(*strategy, subset.counts, situation, 42);
   const auto queue = source.epoch(*strategy, situation);
-  const std::size_t bytes = data::bytes_per_image(layout, 3);
+  const std::size_t bytes = data::bytes_per_image(layout, {3, 32});
   std::vector<std::byte> expected(bytes);
   std::int64_t position = 0;
   while (const BatchQueue::Slot* slot = queue->next()) {

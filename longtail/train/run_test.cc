@@ -93,7 +93,7 @@ TEST_F(RunTraining, IsTheAlgorithmOfThePaper) {
   std::vector<float> buffers = nn::initial_buffers(spec);
   std::vector<float> momentum(parameters.size()), gradient(parameters.size());
   const data::PixelLayout layout = engine->input_layout();
-  std::vector<std::byte> images(4 * data::bytes_per_image(layout, 3));
+  std::vector<std::byte> images(4 * data::bytes_per_image(layout, {3, 32}));
   for (int epoch = 0; epoch < 3; ++epoch) {
     const sampling::IndexStream stream(*strategy, subset.counts, {.epoch = epoch, .epochs = 3}, 42);
     double sum = 0;
@@ -105,7 +105,7 @@ TEST_F(RunTraining, IsTheAlgorithmOfThePaper) {
         labels.push_back(data_->train.labels[static_cast<std::size_t>(row)]);
         data::write_image(*data_, data_->image(data_->train, row),
                           data::transform_at(42, static_cast<std::uint32_t>(epoch), position), layout,
-                          images.data() + static_cast<std::size_t>(i) * data::bytes_per_image(layout, 3));
+                          images.data() + static_cast<std::size_t>(i) * data::bytes_per_image(layout, {3, 32}));
       }
       sum += engine->gradient(parameters, buffers, {images.data(), labels, 4}, *loss, gradient).loss;
       nn::sgd_step({.lr = learning_rate(resolved(config), epoch)}, gradient, momentum, parameters);

@@ -1,11 +1,11 @@
-// The fast engine: bf16 activations and tile operands, fp32 sums, weights and batch-norm statistics; and the
-// same with twice the bits on the way forward (docs/performance.md).
+// The backends on tiles: bf16 activations and tile operands, fp32 sums, weights and batch-norm statistics; and the
+// same with twice the bits in the forward pass (docs/performance.md).
 #pragma once
 
 #include <memory>
 #include <string>
 
-#include "longtail/nn/engine.h"
+#include "longtail/nn/backend.h"
 
 namespace longtail::nn {
 
@@ -13,7 +13,7 @@ namespace longtail::nn {
 bool amx_available(std::string* why);
 
 enum class AmxPrecision { kBf16, kFine };
-std::unique_ptr<Engine> make_amx_engine(const ResNetSpec& spec, int max_batch, base::ThreadPool& pool,
-                                        AmxPrecision precision = AmxPrecision::kBf16);
+std::unique_ptr<Backend<float>> make_amx_backend(const ResNetSpec& spec, int max_batch, int workers);
+std::unique_ptr<Backend<float>> make_amx_fine_backend(const ResNetSpec& spec, int max_batch, int workers);
 
 }  // namespace longtail::nn

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "longtail/nn/amx/engine_impl.h"
+#include "longtail/nn/amx/tile_backend.h"
 
 namespace longtail::nn::amx {
 namespace {
@@ -19,88 +19,27 @@ std::size_t pair_elements(const Geometry& g) {
 
 }  // namespace
 
-void AmxEngine::backward() {
-  linear_gradient();
-  finish_block_input(network_.blocks.size());
-  for (std::size_t b = network_.blocks.size(); b-- > 0;) {
-    const Block& block = network_.blocks[b];
-    run([this, b](const Slice& slice) { second_backward(b, slice); });
-    finish_backward(block.first, 0);
-    collect_weights(block.second, 0);
-    run([this, b](const Slice& slice) { first_backward(b, slice); });
-    finish_block_input(b);
-    collect_weights(block.first, 0);
-    if (block.skip == Skip::kProjection) collect_weights(block.projection, Network::kWeightSums);
-  }
-  run([this](const Slice& slice) { stem_backward(slice); });
-  collect_weights(network_.stem, 0);
+void TileBackend::unpack_weights(const ConvUnit& unit, const float* sums, int first, int last,
+                                 float* weights) {
+  const auto size = static_cast<std::size_t>(unit.weight_size() / unit.out);
+  const std::size_t from = static_cast<std::size_t>(first) * size;
+  gather_floats(static_cast<std::size_t>(last - first) * size, layer_of(unit).gradient_index.data() + from,
+                sums, weights + from);
 }
 
-void AmxEngine::linear_gradient() {
-  constexpr int kPiece = 16;
-  const int pieces = (spec_.classes + kPiece - 1) / kPiece;
-  for (std::size_t t = 0; t < step_.gradients.size(); ++t) {
-    const std::span<float> gradient = step_.gradients[t];
-    const int images = step_.gradients.size() == 1 ? step_.batch->size : 1;
-    const float* d = logit_gradient_.data() + t * static_cast<std::size_t>(spec_.classes);
-    pool_.run(pieces, [&](int piece, int) {
-      linear_weight_gradient(images, spec_.classes, piece * kPiece,
-                             std::min(spec_.classes, (piece + 1) * kPiece), d,
-                             features_.data() + t * kMaxChannels, gradient.data() + network_.linear_weight,
-                             gradient.data() + network_.linear_bias);
-    });
+void TileBackend::features_backward(const Slice<float>& slice, const float* gradients) {
+  const RowRun all{0, 0, kStripPixels};
+  for (int i = 0; i < slice.count(); ++i) {
+    const int image = slice.image(i);
+    fill_strip(gradients + std::ptrdiff_t{image} * kMaxChannels, 1.0f / kStripPixels,
+               scratch(slice).sums.data());
+    store_gradient(kMaxChannels, scratch(slice).sums.data(), &all, 1,
+                   block_input_epilogue(network_.blocks.size(), image, slice));
   }
 }
 
-// The batch norms whose output gradient the input of block b received: those of the block before.
-void AmxEngine::finish_block_input(std::size_t b) {
-  if (b == 0) {
-    finish_backward(network_.stem, 0);
-    return;
-  }
-  const Block& previous = network_.blocks[b - 1];
-  finish_backward(previous.second, 0);
-  if (previous.skip == Skip::kProjection) finish_backward(previous.projection, 1);
-}
-
-void AmxEngine::finish_backward(const Layer& layer, int which) {
-  const double count = static_cast<double>(step_.batch->size) * layer.geometry->out_pixels;
-  const auto sums = step_sums();
-  if (step_.gradients.size() == 1) {
-    norm(layer).backward(layer, sums, which, count, step_.frozen(), step_.gradients[0]);
-    return;
-  }
-  for (std::size_t s = 0; s < sums.size(); ++s) {
-    norm(layer).backward(layer, sums.subspan(s, 1), which, count, step_.frozen(), step_.gradients[s]);
-  }
-}
-
-void AmxEngine::collect_weights(const Layer& layer, std::size_t offset) {
-  constexpr std::size_t kStride = Network::kWeightSums + Network::kProjectionSums;
-  const std::size_t weights = layer.gradient_index.size();
-  if (step_.gradients.size() > 1) {
-    for (std::size_t s = 0; s < step_.gradients.size(); ++s) {
-      gather_floats(weights, layer.gradient_index.data(), weight_sums_.data() + s * kStride + offset,
-                    step_.gradients[s].data() + layer.unit.weight);
-    }
-    return;
-  }
-  const Geometry& g = *layer.geometry;
-  const std::size_t columns =
-      layer.unit.kernel == 1 ? static_cast<std::size_t>(g.in_channels) / 16 : g.pair_column.size();
-  const std::size_t floats = columns * static_cast<std::size_t>(g.out_channels / 16) * kTileFloats;
-  constexpr std::size_t kPiece = 4096;
-  pool_.run(static_cast<int>((floats + kPiece - 1) / kPiece), [&](int piece, int) {
-    const std::size_t first = static_cast<std::size_t>(piece) * kPiece;
-    sum_slices(std::min(kPiece, floats - first), step_.slices(), kStride,
-               weight_sums_.data() + offset + first, summed_.data() + first);
-  });
-  gather_floats(weights, layer.gradient_index.data(), summed_.data(),
-                step_.gradients[0].data() + layer.unit.weight);
-}
-
-GridSource AmxEngine::output_gradient(const Layer& layer, const Bf16* d, int image, Bf16* grid) {
-  const Norm& n = norm(layer);
+GridSource TileBackend::output_gradient(const Layer& layer, const Bf16* d, int image, Bf16* grid) {
+  const Norm<float>& n = norm(layer);
   GridSource source{};
   source.form = GridSource::kBackward;
   source.channels = layer.unit.out;
@@ -113,12 +52,12 @@ GridSource AmxEngine::output_gradient(const Layer& layer, const Bf16* d, int ima
   return source;
 }
 
-void AmxEngine::transpose(const Layer& layer, const Bf16* grid, Bf16* transposed) const {
+void TileBackend::transpose(const Layer& layer, const Bf16* grid, Bf16* transposed) const {
   const PixelOrder& order = layer.geometry->order;
   transpose_pixels(order.chunks(), order.first.data(), order.pair_distance, layer.unit.out, grid, transposed);
 }
 
-Bf16* AmxEngine::block_gradient(std::size_t b, int image) {
+Bf16* TileBackend::block_gradient(std::size_t b, int image) {
   const auto i = static_cast<std::size_t>(image);
   if (b == network_.blocks.size()) return stage_gradient_[2].data() + i * 64 * 64;
   const Block& block = network_.blocks[b];
@@ -127,7 +66,8 @@ Bf16* AmxEngine::block_gradient(std::size_t b, int image) {
   return stage_gradient_[stage].data() + i * static_cast<std::size_t>(block.first.in_elements());
 }
 
-void AmxEngine::sum_weights(const Layer& layer, bool projection, int images, bool first, const Slice& slice) {
+void TileBackend::sum_weights(const Layer& layer, bool projection, int images, bool first,
+                              const Slice<float>& slice) {
   const Geometry& g = *layer.geometry;
   const std::vector<std::int32_t>& columns = projection ? g.middle_column : g.pair_column;
   const WeightGradientShape shape{
@@ -139,12 +79,12 @@ void AmxEngine::sum_weights(const Layer& layer, bool projection, int images, boo
       .row_stride = g.pair_stride,
       .left_stride = layer.out_elements() * static_cast<std::ptrdiff_t>(sizeof(Bf16)),
       .right_stride = static_cast<std::ptrdiff_t>(pair_elements(g) * sizeof(Bf16))};
-  const Buffer<Bf16>& left = projection ? slice.scratch.transposed2 : slice.scratch.transposed;
-  weight_gradient(shape, images, left.data(), slice.scratch.pair_grid(g.kind), first,
-                  slice.weight_sums + (projection ? Network::kWeightSums : 0));
+  const Buffer<Bf16>& left = projection ? scratch(slice).transposed2 : scratch(slice).transposed;
+  weight_gradient(shape, images, left.data(), scratch(slice).pair_grid(g.kind), first,
+                  projection ? slice.projection_sums : slice.weight_sums);
 }
 
-void AmxEngine::up_gradient(const Block& block, const GradientEpilogue& epilogue, Scratch& scratch) {
+void TileBackend::up_gradient(const Block& block, const GradientEpilogue& epilogue, Scratch& scratch) {
   const Geometry& g = *block.first.geometry;
   const UpGeometry& up = network_.up(g.kind);
   const Kind grid = g.kind == Kind::kDown16 ? Kind::kSame32 : Kind::kSame64;
@@ -165,7 +105,7 @@ void AmxEngine::up_gradient(const Block& block, const GradientEpilogue& epilogue
 }
 
 // What becomes of the gradient at the input of block b (or at the features), but for a skip connection.
-GradientEpilogue AmxEngine::block_input_epilogue(std::size_t b, int image, const Slice& slice) {
+GradientEpilogue TileBackend::block_input_epilogue(std::size_t b, int image, const Slice<float>& slice) {
   GradientEpilogue e{};
   const Layer& main = b == 0 ? network_.stem : network_.blocks[b - 1].second;
   e.mask = x(b, image);
@@ -178,12 +118,12 @@ GradientEpilogue AmxEngine::block_input_epilogue(std::size_t b, int image, const
   return e;
 }
 
-void AmxEngine::second_backward(std::size_t b, const Slice& slice) {
+void TileBackend::second_backward(std::size_t b, const Slice<float>& slice) {
   const Block& block = network_.blocks[b];
   const Layer& layer = block.second;
   const Geometry& g = *layer.geometry;
-  const Norm& n = norm(block.first);
-  Scratch& s = slice.scratch;
+  const Norm<float>& n = norm(block.first);
+  Scratch& s = scratch(slice);
   Bf16* grid = s.grid(g.kind);
   const auto elements = static_cast<std::size_t>(layer.out_elements());
   const int group = weight_group(g);
@@ -211,7 +151,7 @@ void AmxEngine::second_backward(std::size_t b, const Slice& slice) {
   }
 }
 
-void AmxEngine::first_backward(std::size_t b, const Slice& slice) {
+void TileBackend::first_backward(std::size_t b, const Slice<float>& slice) {
   const Block& block = network_.blocks[b];
   const int group = weight_group(*block.first.geometry);
   for (int i = 0; i < slice.count(); ++i) {
@@ -225,12 +165,12 @@ void AmxEngine::first_backward(std::size_t b, const Slice& slice) {
   }
 }
 
-void AmxEngine::first_image(std::size_t b, int image, int place, const Slice& slice) {
+void TileBackend::first_image(std::size_t b, int image, int place, const Slice<float>& slice) {
   const Block& block = network_.blocks[b];
   const Layer& layer = block.first;
   const Geometry& g = *layer.geometry;
   const Geometry& out = *block.second.geometry;
-  Scratch& s = slice.scratch;
+  Scratch& s = scratch(slice);
   Bf16* grid = s.grid(out.kind);
   const std::size_t at = static_cast<std::size_t>(place) * static_cast<std::size_t>(layer.out_elements());
   const Bf16* d = block_gradient(b + 1, image);
@@ -267,11 +207,11 @@ void AmxEngine::first_image(std::size_t b, int image, int place, const Slice& sl
                     s.pair_grid(g.kind) + static_cast<std::size_t>(place) * pair_elements(g));
 }
 
-void AmxEngine::stem_backward(const Slice& slice) {
+void TileBackend::stem_backward(const Slice<float>& slice) {
   const Layer& layer = network_.stem;
   const Geometry& g = *layer.geometry;
   const Grid& to = network_.geometry(Kind::kSame16).grid;
-  Scratch& s = slice.scratch;
+  Scratch& s = scratch(slice);
   Bf16* grid = s.grid(Kind::kSame16);
   for (int i = 0; i < slice.count(); ++i) {
     const int image = slice.image(i);
@@ -279,7 +219,7 @@ void AmxEngine::stem_backward(const Slice& slice) {
     source.runs = to.runs.data();
     fill_grid(source, 0, static_cast<int>(to.runs.size()));
     transpose(layer, grid, s.transposed.data());
-    gather_input(*step_.batch, image, s);
+    gather_input(image, s);
     interleave_pixels(g.pairs.layout(), 32, s.grid(Kind::kFirst), s.pair_grid(Kind::kFirst));
     sum_weights(layer, false, 1, i == 0, slice);
   }

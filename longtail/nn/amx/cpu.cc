@@ -52,9 +52,8 @@ bool amx_available(std::string* why) {
 }
 
 #ifndef LONGTAIL_AMX
-std::unique_ptr<Engine> make_amx_engine(const ResNetSpec&, int, base::ThreadPool&, AmxPrecision) {
-  return nullptr;
-}
+std::unique_ptr<Backend<float>> make_amx_backend(const ResNetSpec&, int, int) { return nullptr; }
+std::unique_ptr<Backend<float>> make_amx_fine_backend(const ResNetSpec&, int, int) { return nullptr; }
 #endif
 
 }  // namespace longtail::nn

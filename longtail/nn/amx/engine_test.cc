@@ -18,7 +18,7 @@ TEST(AmxEngine, AgreesWithTheReferenceWithinBf16) {
     const Setting s(spec);
     const Images images(spec, 2);
     const auto reference = make_engine("reference", spec, 3, pool);
-    const auto engine = make_amx_engine(spec, 3, pool);
+    const auto engine = make_engine("amx", spec, 3, pool);
     const Outcome expected = run(*reference, s, images.for_reference());
     const Outcome actual = run(*engine, s, images.for_tiles());
     EXPECT_NEAR(actual.step.loss, expected.step.loss, 0.02 * expected.step.loss);
@@ -36,7 +36,7 @@ TEST(AmxEngine, FrozenGradientsAgreeWithTheReferenceImageByImage) {
     const Setting s(spec);
     const Images images(spec, 3);
     const auto reference = make_engine("reference", spec, 3, pool);
-    const auto engine = make_amx_engine(spec, 3, pool);
+    const auto engine = make_engine("amx", spec, 3, pool);
     std::vector<std::vector<float>> expected, actual;
     reference->image_gradients(
         s.parameters, s.buffers, images.for_reference(), *s.loss,
@@ -66,7 +66,7 @@ TEST(AmxEngine, GivesTheSameBitsOnAnyNumberOfThreads) {
       std::vector<Outcome> outcomes;
       for (int threads = 1; threads <= 4; ++threads) {
         base::ThreadPool pool(threads);
-        outcomes.push_back(run(*make_amx_engine(spec, 129, pool), s, images.for_tiles()));
+        outcomes.push_back(run(*make_engine("amx", spec, 129, pool), s, images.for_tiles()));
         EXPECT_TRUE(outcomes.back() == outcomes.front()) << threads << " threads, batch of " << size;
       }
     }
@@ -79,11 +79,11 @@ TEST(AmxEngine, ForgetsTheBatchBefore) {
   const ResNetSpec spec = kSpecs[0];
   const Setting s(spec);
   base::ThreadPool pool(2);
-  const auto used = make_amx_engine(spec, 20, pool);
+  const auto used = make_engine("amx", spec, 20, pool);
   run(*used, s, Images(spec, 20).for_tiles());
   const Images images(spec, 9);
   EXPECT_TRUE(run(*used, s, images.for_tiles()) ==
-              run(*make_amx_engine(spec, 9, pool), s, images.for_tiles()));
+              run(*make_engine("amx", spec, 9, pool), s, images.for_tiles()));
 }
 
 // A batch that is one image many times has that image's loss and prediction, whatever slice the image is in.
@@ -92,7 +92,7 @@ TEST(AmxEngine, TreatsEveryImageOfABatchAlike) {
   for (const ResNetSpec& spec : kSpecs) {
     const Setting s(spec);
     base::ThreadPool pool(2);
-    const auto engine = make_amx_engine(spec, 19, pool);
+    const auto engine = make_engine("amx", spec, 19, pool);
     const Images one(spec, 1);
     Images many(spec, 0);
     for (int i = 0; i < 19; ++i) {
@@ -113,7 +113,7 @@ TEST(AmxEngine, RefusesBatchesThatDoNotFit) {
   base::ThreadPool pool(1);
   const ResNetSpec spec = kSpecs[0];
   const Setting s(spec);
-  const auto engine = make_amx_engine(spec, 2, pool);
+  const auto engine = make_engine("amx", spec, 2, pool);
   EXPECT_THROW(run(*engine, s, Images(spec, 3).for_tiles()), std::exception);
 }
 

@@ -13,7 +13,9 @@
 
 namespace longtail::nn::amx {
 
+// NaN, which is above nothing, if the sizes differ.
 inline double cosine(std::span<const float> a, std::span<const float> b) {
+  if (a.size() != b.size()) return std::numeric_limits<double>::quiet_NaN();
   double ab = 0, aa = 0, bb = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     ab += double{a[i]} * b[i];

@@ -22,7 +22,7 @@ void expect_near_fp32(const ResNetSpec& spec, int size, float branch, const Cosi
   const Images images(spec, size);
   base::ThreadPool pool(1);
   const Outcome expected = run(*make_engine("onednn", spec, size, pool), s, images.for_reference());
-  const Outcome actual = run(*make_amx_engine(spec, size, pool), s, images.for_tiles());
+  const Outcome actual = run(*make_engine("amx", spec, size, pool), s, images.for_tiles());
   EXPECT_NEAR(actual.step.loss / expected.step.loss, 1, 1e-3);
   EXPECT_GT(cosine(actual.gradient, expected.gradient), least.whole);
   for (const View& view : parameter_layout(spec).parameters) {
@@ -64,7 +64,8 @@ TEST(AmxFamily, AfterFiftyStepsTheGradientStillPointsWhereFp32Does) {
   const Images images(spec, 8 * kBatch);
   const std::size_t pixels = 3 * data::kPixels;
   base::ThreadPool pool(1);
-  const auto engine = make_amx_engine(spec, kBatch, pool), exact = make_engine("onednn", spec, kBatch, pool);
+  const auto engine = make_engine("amx", spec, kBatch, pool),
+             exact = make_engine("onednn", spec, kBatch, pool);
   const auto loss = make_loss("cross_entropy", {});
   std::vector<float> parameters = initial_parameters(spec, 42), buffers = initial_buffers(spec);
   std::vector<float> gradient(parameters.size()), momentum(parameters.size()), expected(parameters.size());

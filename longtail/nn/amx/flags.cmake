@@ -3,7 +3,7 @@
 include(CheckCXXSourceCompiles)
 set(amx_kernels conv conv_image conv_parts weight_gradient batch_norm layout head peak)
 file(GLOB amx_tests ${CMAKE_CURRENT_LIST_DIR}/*_test.cc)
-set(amx_engine network geometry state engine_impl forward backward predict)
+set(amx_engine network geometry scratch tile_backend forward backward predict)
 list(TRANSFORM amx_kernels REPLACE "(.+)" "${CMAKE_CURRENT_LIST_DIR}/\\1.cc")
 list(TRANSFORM amx_engine REPLACE "(.+)" "${CMAKE_CURRENT_LIST_DIR}/\\1.cc")
 

@@ -3,31 +3,12 @@
 #include <array>
 #include <cstring>
 
-#include "longtail/nn/amx/engine_impl.h"
+#include "longtail/nn/amx/tile_backend.h"
 
 namespace longtail::nn::amx {
 
-void AmxEngine::forward() {
-  run([this](const Slice& slice) { stem_forward(slice); });
-  finish_forward(network_.stem, 0);
-  for (std::size_t b = 0; b < network_.blocks.size(); ++b) {
-    const Block& block = network_.blocks[b];
-    run([this, b](const Slice& slice) { first_forward(b, slice); });
-    finish_forward(block.first, 0);
-    if (block.skip == Skip::kProjection) finish_forward(block.projection, 1);
-    run([this, b](const Slice& slice) { second_forward(b, slice); });
-    finish_forward(block.second, 0);
-  }
-  run([this](const Slice& slice) { head(slice); });
-}
-
-void AmxEngine::finish_forward(const Layer& layer, int which) {
-  if (step_.frozen()) return;
-  const double count = static_cast<double>(step_.batch->size) * layer.geometry->out_pixels;
-  norm(layer).from_batch(layer, step_sums(), which, count, step_.parameters, step_.buffers);
-}
-
-void AmxEngine::convolve(const Layer& layer, const Bf16* grid, int image, int which, const Slice& slice) {
+void TileBackend::convolve(const Layer& layer, const Bf16* grid, int image, int which,
+                           const Slice<float>& slice) {
   const Geometry& g = *layer.geometry;
   const std::int32_t middle = middle_chunk(g);
   const bool small = layer.unit.kernel == 1;
@@ -38,7 +19,7 @@ void AmxEngine::convolve(const Layer& layer, const Bf16* grid, int image, int wh
       .row_stride = g.row_stride,
       .low_operand = static_cast<std::ptrdiff_t>(network_.grid_elements(g.kind) * sizeof(Bf16))};
   Bf16* out = z(layer, image);
-  float* sums = slice.scratch.sums.data();
+  float* sums = scratch(slice).sums.data();
   for (int strip = 0; strip < g.strips(); ++strip, out += kStripPixels * g.out_channels) {
     conv_strip(shape, grid, g.tile_offset.data() + 4 * strip, forward_weights_.data() + layer.forward,
                low_weights(layer), sums);
@@ -46,7 +27,7 @@ void AmxEngine::convolve(const Layer& layer, const Bf16* grid, int image, int wh
   }
 }
 
-void AmxEngine::convolve_same(const Layer& layer, ImageConv& conv, int image, const Slice& slice) {
+void TileBackend::convolve_same(const Layer& layer, ImageConv& conv, int image, const Slice<float>& slice) {
   Bf16* out = z(layer, image);
   double* sum = slice.sums.sum[0];
   double* square = slice.sums.product[0];
@@ -56,16 +37,16 @@ void AmxEngine::convolve_same(const Layer& layer, ImageConv& conv, int image, co
   conv_statistics_parts(conv, out, low(out), sum, square);
 }
 
-void AmxEngine::stem_forward(const Slice& slice) {
-  Bf16* grid = slice.scratch.grid(Kind::kFirst);
+void TileBackend::stem_forward(const Slice<float>& slice) {
+  Bf16* grid = scratch(slice).grid(Kind::kFirst);
   for (int i = 0; i < slice.count(); ++i) {
     const int image = slice.image(i);
-    gather_input(*step_.batch, image, slice.scratch);
+    gather_input(image, scratch(slice));
     convolve(network_.stem, grid, image, 0, slice);
   }
 }
 
-GridSource AmxEngine::block_input(std::size_t b, int image, Scratch& scratch) {
+GridSource TileBackend::block_input(std::size_t b, int image, Scratch& scratch) {
   GridSource source{};
   const Layer& main = b == 0 ? network_.stem : network_.blocks[b - 1].second;
   source.form = GridSource::kNorm;
@@ -99,14 +80,14 @@ GridSource AmxEngine::block_input(std::size_t b, int image, Scratch& scratch) {
   return source;
 }
 
-void AmxEngine::first_forward(std::size_t b, const Slice& slice) {
+void TileBackend::first_forward(std::size_t b, const Slice<float>& slice) {
   const Block& block = network_.blocks[b];
   const Geometry& g = *block.first.geometry;
   for (int i = 0; i < slice.count(); ++i) {
     const int image = slice.image(i);
-    GridSource source = block_input(b, image, slice.scratch);
-    source.grid = slice.scratch.grid(g.kind);
-    source.grid_low = grid_low(g.kind, slice.scratch);
+    GridSource source = block_input(b, image, scratch(slice));
+    source.grid = scratch(slice).grid(g.kind);
+    source.grid_low = grid_low(g.kind, scratch(slice));
     source.runs = g.grid.runs.data();
     if (g.same()) {
       ImageConv conv =
@@ -127,17 +108,17 @@ void AmxEngine::first_forward(std::size_t b, const Slice& slice) {
   }
 }
 
-void AmxEngine::second_forward(std::size_t b, const Slice& slice) {
+void TileBackend::second_forward(std::size_t b, const Slice<float>& slice) {
   const Block& block = network_.blocks[b];
   const Layer& layer = block.second;
-  const Norm& n = norm(block.first);
+  const Norm<float>& n = norm(block.first);
   GridSource source{};
   source.form = GridSource::kNorm;
   source.channels = layer.unit.in;
   source.p = n.scale;
   source.q = n.shift;
-  source.grid = slice.scratch.grid(layer.geometry->kind);
-  source.grid_low = grid_low(layer.geometry->kind, slice.scratch);
+  source.grid = scratch(slice).grid(layer.geometry->kind);
+  source.grid_low = grid_low(layer.geometry->kind, scratch(slice));
   for (int i = 0; i < slice.count(); ++i) {
     const int image = slice.image(i);
     source.a = z(block.first, image);
@@ -150,49 +131,18 @@ void AmxEngine::second_forward(std::size_t b, const Slice& slice) {
   }
 }
 
-void AmxEngine::head(const Slice& slice) {
+void TileBackend::features_forward(const Slice<float>& slice, float* features) {
   const Run all{0, 1, 0, 1, kStripPixels};
+  const std::size_t behind = network_.blocks.size();
   for (int i = 0; i < slice.count(); ++i) {
     const int image = slice.image(i);
-    GridSource source = block_input(network_.blocks.size(), image, slice.scratch);
-    source.grid = slice.scratch.values.data();
-    if (fine_) source.grid_low = slice.scratch.values2.data();
+    GridSource source = block_input(behind, image, scratch(slice));
+    source.grid = scratch(slice).values.data();
+    if (fine_) source.grid_low = scratch(slice).values2.data();
     source.runs = &all;
     fill_grid(source, 0, 1);
-    head_image(image, slice);
+    mean_pixels(x(behind, image), low(x(behind, image)), features + std::ptrdiff_t{image} * kMaxChannels);
   }
-}
-
-void AmxEngine::head_image(int image, const Slice& slice) {
-  const std::size_t b = network_.blocks.size();
-  const auto classes = static_cast<std::size_t>(spec_.classes), i = static_cast<std::size_t>(image);
-  float* features = features_.data() + i * kMaxChannels;
-  const std::span<float> logits(logits_.data() + i * classes, classes);
-  const std::span<float> d(logit_gradient_.data() + i * classes, classes);
-  const float* weight = step_.parameters.data() + network_.linear_weight;
-  mean_pixels(x(b, image), low(x(b, image)), features);
-  linear_forward(spec_.classes, weight, step_.parameters.data() + network_.linear_bias, features,
-                 logits.data());
-  const std::int32_t label = step_.batch->labels[i];
-  losses_[i] = step_.loss->value(logits, label, d);
-  correct_[i] = std::max_element(logits.begin(), logits.end()) - logits.begin() == label;
-  for (float& value : d) value = static_cast<float>(value * step_.weight);
-
-  alignas(64) float back[kMaxChannels];
-  linear_backward(spec_.classes, weight, d.data(), back);
-  fill_strip(back, 1.0f / kStripPixels, slice.scratch.sums.data());
-  const RowRun all{0, 0, kStripPixels};
-  store_gradient(kMaxChannels, slice.scratch.sums.data(), &all, 1, block_input_epilogue(b, image, slice));
-}
-
-StepResult AmxEngine::result() const {
-  StepResult total;
-  for (int image = 0; image < step_.batch->size; ++image) {
-    total.loss += losses_[static_cast<std::size_t>(image)];
-    total.correct += correct_[static_cast<std::size_t>(image)];
-  }
-  total.loss /= step_.batch->size;
-  return total;
 }
 
 namespace {

@@ -26,8 +26,8 @@ TEST(AmxGolden, TheFirstGradientPointsWherePyTorchsDoesAndTenLossesFollow) {
   const auto first = read_array<float>(golden_path("step0_grad.f32"));
   const ResNetSpec spec = make_spec("resnet32", "projection", 100, 3);
   base::ThreadPool pool(2);
-  const auto narrow_engine = make_amx_engine(spec, 128, pool);
-  const auto fine_engine = make_amx_engine(spec, 128, pool, AmxPrecision::kFine);
+  const auto narrow_engine = make_engine("amx", spec, 128, pool);
+  const auto fine_engine = make_engine("amx-fine", spec, 128, pool);
   const auto loss = make_loss("cross_entropy", {});
   for (const auto& [engine, nesterov] : {std::pair(&narrow_engine, true), std::pair(&narrow_engine, false),
                                          std::pair(&fine_engine, true), std::pair(&fine_engine, false)}) {

@@ -237,12 +237,6 @@ void gather_neighbours(int channels, const Bf16* padded, Bf16* out);
 // ---- the end of the network: 64 pixels of 64 channels, in floats ----
 
 void mean_pixels(const Bf16* x, const Low* low, float* mean);
-void linear_forward(int classes, const float* weight, const float* bias, const float* features,
-                    float* logits);
-void linear_backward(int classes, const float* weight, const float* logit_gradient, float* feature_gradient);
-// Rows [first, last) of the classifier's gradient, summed over the images in order.
-void linear_weight_gradient(int images, int classes, int first, int last, const float* logit_gradient,
-                            const float* features, float* weight, float* bias);
 // 64 rows of sums, all features * scale.
 void fill_strip(const float* features, float scale, float* sums);
 
@@ -254,7 +248,5 @@ void gather_bf16(std::size_t count, const std::int32_t* index, const float* sour
 void gather_bf16_low(std::size_t count, const std::int32_t* index, const float* source, Bf16* out);
 // out[i] = source[index[i]]; count is a multiple of 16.
 void gather_floats(std::size_t count, const std::int32_t* index, const float* source, float* out);
-// out[i] = the sum over s of source[s * stride + i], in the order of s; count is a multiple of 16.
-void sum_slices(std::size_t count, int slices, std::size_t stride, const float* source, float* out);
 
 }  // namespace longtail::nn::amx

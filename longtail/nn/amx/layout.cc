@@ -180,12 +180,4 @@ void gather_floats(std::size_t count, const std::int32_t* index, const float* so
   }
 }
 
-void sum_slices(std::size_t count, int slices, std::size_t stride, const float* source, float* out) {
-  for (std::size_t i = 0; i < count; i += 16) {
-    __m512 sum = _mm512_loadu_ps(source + i);
-    for (int s = 1; s < slices; ++s) sum = _mm512_add_ps(sum, _mm512_loadu_ps(source + s * stride + i));
-    _mm512_storeu_ps(out + i, sum);
-  }
-}
-
 }  // namespace longtail::nn::amx

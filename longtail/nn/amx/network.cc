@@ -39,9 +39,16 @@ Network::Network(const ResNetSpec& spec) {
     if (b.skip != Skip::kIdentity) append_up(block);
     blocks.push_back(std::move(block));
   }
-  linear_weight = plan.linear_weight;
-  linear_bias = plan.linear_bias;
-  parameter_count = parameter_layout(spec).parameter_count;
+  layers.resize(static_cast<std::size_t>(plan.units));
+  const auto list = [this](const Layer& layer) {
+    layers[static_cast<std::size_t>(layer.unit.index)] = &layer;
+  };
+  list(stem);
+  for (const Block& block : blocks) {
+    list(block.first);
+    list(block.second);
+    if (block.skip == Skip::kProjection) list(block.projection);
+  }
 }
 
 std::size_t Network::grid_elements(Kind kind) const {
@@ -53,7 +60,6 @@ Layer Network::layer(const ConvUnit& unit, Kind kind) {
   Layer layer;
   layer.unit = unit;
   layer.geometry = &geometry(kind);
-  layer.index = layers++;
   layer.forward = forward_index.size();
   layer.backward = backward_index.size();
   const auto forward = amx::forward_index(*layer.geometry, unit.kernel);

@@ -1,4 +1,4 @@
-// A ResNet as the amx engine walks it: its convolutions with their geometry, where their packed weights lie
+// A ResNet as the tiles see it: its convolutions with their geometry, where their packed weights lie
 // and from which parameters they come.
 #pragma once
 
@@ -16,7 +16,6 @@ namespace longtail::nn::amx {
 struct Layer {
   ConvUnit unit;
   const Geometry* geometry = nullptr;  // of the 3x3 convolution beside it, for a projection
-  int index = 0;                       // counts layers: stem, then block by block first, second, projection
   std::size_t forward = 0;             // its tiles in the packed arrays
   std::size_t backward = 0;
   std::vector<std::int32_t> gradient_index;  // geometry's, for its weights
@@ -45,18 +44,11 @@ class Network {
 
   Layer stem;
   std::vector<Block> blocks;
-  int layers = 0;
-  std::int64_t linear_weight = 0;
-  std::int64_t linear_bias = 0;
-  std::int64_t parameter_count = 0;
+  std::vector<const Layer*> layers;  // by the index of their unit
 
   // For every element of the packed arrays its parameter, or -1.
   std::vector<std::int32_t> forward_index;
   std::vector<std::int32_t> backward_index;
-
-  // The largest any layer needs.
-  static constexpr std::size_t kWeightSums = 144 * kTileFloats;
-  static constexpr std::size_t kProjectionSums = 8 * kTileFloats;
 
  private:
   Layer layer(const ConvUnit& unit, Kind kind);

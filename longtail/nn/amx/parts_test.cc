@@ -187,7 +187,7 @@ TEST(AmxParts, FirstLayerAndStrideTwoEqualPlainLoops) {
 }
 
 std::unique_ptr<Engine> fine(const ResNetSpec& spec, int batch, base::ThreadPool& pool) {
-  return make_amx_engine(spec, batch, pool, AmxPrecision::kFine);
+  return make_engine("amx-fine", spec, batch, pool);
 }
 
 const ResNetSpec kSpecs[] = {{20, Shortcut::kProjection, 10, 3}, {20, Shortcut::kPad, 7, 1}};

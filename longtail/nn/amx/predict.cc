@@ -1,35 +1,11 @@
 // Prediction: batch norm folded into weights and biases; an image goes through the whole network on one
 // worker, never leaving its cache.
-#include <cstring>
-
-#include "longtail/nn/amx/engine_impl.h"
+#include "longtail/nn/amx/tile_backend.h"
 
 namespace longtail::nn::amx {
 
-// Multiplies every convolution's weights by its batch norm's scale and packs them; the shifts stay in the
-// norms.
-void AmxEngine::fold(std::span<const float> parameters, std::span<const float> buffers) {
-  folded_.assign(parameters.begin(), parameters.end());
-  const auto fold_layer = [&](const Layer& layer) {
-    Norm& n = norm(layer);
-    n.from_running(layer, parameters, buffers);
-    const std::int64_t size = layer.unit.weight_size() / layer.unit.out;
-    for (int out = 0; out < layer.unit.out; ++out) {
-      float* w = folded_.data() + layer.unit.weight + out * size;
-      for (std::int64_t i = 0; i < size; ++i) w[i] *= n.scale[out];
-    }
-  };
-  fold_layer(network_.stem);
-  for (const Block& block : network_.blocks) {
-    fold_layer(block.first);
-    fold_layer(block.second);
-    if (block.skip == Skip::kProjection) fold_layer(block.projection);
-  }
-  begin(folded_, {});
-}
-
-void AmxEngine::predict_same(const Layer& layer, const Bf16* in, const Bf16* skip, Bf16* out,
-                             Scratch& scratch) {
+void TileBackend::predict_same(const Layer& layer, const Bf16* in, const Bf16* skip, Bf16* out,
+                               Scratch& scratch) {
   GridSource source{};
   source.form = GridSource::kCopy;
   source.channels = layer.unit.in;
@@ -39,7 +15,8 @@ void AmxEngine::predict_same(const Layer& layer, const Bf16* in, const Bf16* ski
                   norm(layer).shift, skip, out);
 }
 
-void AmxEngine::predict_other(const Layer& layer, const Bf16* grid, bool relu, Bf16* out, Scratch& scratch) {
+void TileBackend::predict_other(const Layer& layer, const Bf16* grid, bool relu, Bf16* out,
+                                Scratch& scratch) {
   const Geometry& g = *layer.geometry;
   const std::int32_t middle = middle_chunk(g);
   const bool small = layer.unit.kernel == 1;
@@ -55,7 +32,10 @@ void AmxEngine::predict_other(const Layer& layer, const Bf16* grid, bool relu, B
   }
 }
 
-void AmxEngine::predict_block(const Block& block, Bf16* x, Scratch& s) {
+void TileBackend::predict_block(std::size_t b, const Slice<float>& slice) {
+  const Block& block = network_.blocks[b];
+  Scratch& s = scratch(slice);
+  Bf16* x = s.values.data();
   Bf16* inner = s.values2.data();
   Bf16* side = s.values3.data();
   if (block.skip == Skip::kIdentity) {
@@ -80,32 +60,14 @@ void AmxEngine::predict_block(const Block& block, Bf16* x, Scratch& s) {
   predict_same(block.second, inner, side, x, s);
 }
 
-void AmxEngine::predict_image(const Batch& batch, int image, std::span<const float> parameters, float* logits,
-                              Scratch& s) {
-  Bf16* x = s.values.data();
-  gather_input(batch, image, s);
-  predict_other(network_.stem, s.grid(Kind::kFirst), true, x, s);
-  for (const Block& block : network_.blocks) predict_block(block, x, s);
-  alignas(64) float features[kMaxChannels];
-  mean_pixels(x, nullptr, features);
-  linear_forward(spec_.classes, parameters.data() + network_.linear_weight,
-                 parameters.data() + network_.linear_bias, features, logits);
+void TileBackend::predict_stem(const Slice<float>& slice) {
+  Scratch& s = scratch(slice);
+  gather_input(slice.first, s);
+  predict_other(network_.stem, s.grid(Kind::kFirst), true, s.values.data(), s);
 }
 
-void AmxEngine::predict(std::span<const float> parameters, std::span<const float> buffers, const Batch& batch,
-                        std::span<float> logits) {
-  check_batch(spec_, batch, max_batch_, false);
-  fold(parameters, buffers);
-  constexpr int kPiece = 4;
-  pool_.run((batch.size + kPiece - 1) / kPiece, [&](int piece, int worker) {
-    const TileScope tiles;
-    Scratch& scratch = scratch_[static_cast<std::size_t>(worker)];
-    for (int image = piece * kPiece; image < std::min(batch.size, (piece + 1) * kPiece); ++image) {
-      predict_image(batch, image, parameters,
-                    logits.data() + static_cast<std::size_t>(image) * static_cast<std::size_t>(spec_.classes),
-                    scratch);
-    }
-  });
+void TileBackend::predict_features(const Slice<float>& slice, float* features) {
+  mean_pixels(scratch(slice).values.data(), nullptr, features + std::ptrdiff_t{slice.first} * kMaxChannels);
 }
 
 }  // namespace longtail::nn::amx

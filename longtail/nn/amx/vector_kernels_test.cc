@@ -129,50 +129,15 @@ TEST(AmxVectors, GradientEpilogueEqualsScalarLoopsInEveryForm) {
   }
 }
 
-TEST(AmxVectors, TheClassifierEqualsScalarLoops) {
+TEST(AmxVectors, TheMeanOverPixelsEqualsAScalarLoop) {
   SKIP_WITHOUT_TILES();
-  Numbers numbers(11);
-  constexpr int kClasses = 37, kImages = 5;
-  const auto x = numbers.bf16(64 * 64);
-  const auto w = numbers.floats(kClasses * 64), b = numbers.floats(kClasses),
-             d = numbers.floats(kImages * kClasses), f = numbers.floats(kImages * 64);
-  std::vector<float> mean(64), logits(kClasses), back(64), dw(kClasses * 64), db(kClasses);
+  const auto x = Numbers(11).bf16(64 * 64);
+  std::vector<float> mean(64);
   mean_pixels(x.data(), nullptr, mean.data());
-  linear_forward(kClasses, w.data(), b.data(), mean.data(), logits.data());
-  linear_backward(kClasses, w.data(), d.data(), back.data());
-  linear_weight_gradient(kImages, kClasses, 0, 20, d.data(), f.data(), dw.data(), db.data());
-  linear_weight_gradient(kImages, kClasses, 20, kClasses, d.data(), f.data(), dw.data(), db.data());
   for (std::size_t c = 0; c < 64; ++c) {
-    double m = 0, g = 0;
+    double m = 0;
     for (std::size_t p = 0; p < 64; ++p) m += widen(x[p * 64 + c]) / 64.0;
-    for (std::size_t k = 0; k < kClasses; ++k) g += double{w[k * 64 + c]} * d[k];
     EXPECT_NEAR(mean[c], m, 1e-6);
-    EXPECT_NEAR(back[c], g, 1e-5);
-  }
-  for (std::size_t k = 0; k < kClasses; ++k) {
-    double logit = b[k], total = 0;
-    for (std::size_t c = 0; c < 64; ++c) logit += double{w[k * 64 + c]} * mean[c];
-    for (std::size_t i = 0; i < kImages; ++i) total += d[i * kClasses + k];
-    EXPECT_NEAR(logits[k], logit, 1e-5);
-    EXPECT_NEAR(db[k], total, 1e-5);
-    for (std::size_t c = 0; c < 64; ++c) {
-      double g = 0;
-      for (std::size_t i = 0; i < kImages; ++i) g += double{d[i * kClasses + k]} * f[i * 64 + c];
-      EXPECT_NEAR(dw[k * 64 + c], g, 1e-5);
-    }
-  }
-}
-
-TEST(AmxVectors, SlicesAreAddedInOrder) {
-  SKIP_WITHOUT_TILES();
-  Numbers numbers(12);
-  const auto values = numbers.floats(5 * 48);
-  std::vector<float> out(32);
-  sum_slices(32, 5, 48, values.data(), out.data());
-  for (std::size_t i = 0; i < 32; ++i) {
-    float sum = values[i];
-    for (std::size_t s = 1; s < 5; ++s) sum += values[s * 48 + i];
-    EXPECT_EQ(out[i], sum);
   }
 }
 

@@ -1,0 +1,64 @@
+// Networks of other widths and images of other sides against PyTorch in fp32 (testdata/make_shapes.py), on
+// the engine that `auto` takes.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "longtail/nn/testing.h"
+
+namespace longtail::nn {
+namespace {
+
+std::uint32_t next(std::uint32_t& state) { return state = state * 1664525 + 1013904223; }
+
+TEST(Shapes, GradientsOfEverySideAndWidthAreThoseOfPyTorch) {
+  const auto cases =
+      nlohmann::json::parse(base::read_text(base::source_dir() + "/longtail/nn/testdata/shapes.json"));
+  ASSERT_EQ(cases.size(), 12u);
+  for (const auto& c : cases) {
+    const ResNetSpec spec =
+        make_spec("resnet20", c["shortcut"].get<std::string>(), 7, c["channels"], c["width"], c["side"]);
+    SCOPED_TRACE(testing::Message() << "side " << spec.side << ", width " << spec.width);
+    auto state = c["start"].get<std::uint32_t>();
+    const std::vector<std::int32_t> labels = {static_cast<std::int32_t>(state % 7)};
+    std::vector<float> images(data::ImageShape{spec.channels, spec.side}.values());
+    for (float& pixel : images) pixel = static_cast<float>(next(state) / 1073741824.0 - 2);
+    std::string kind = resolve_engine("auto", spec);
+    if (kind.starts_with("amx")) kind = "reference";  // bf16 is not what PyTorch has here
+    base::ThreadPool pool(2);
+    const auto engine = make_engine(kind, spec, 1, pool);
+    ASSERT_EQ(engine->input_layout(), data::PixelLayout::kNchwF32);
+    const std::vector<float> parameters = initial_parameters(spec, 42);
+    std::vector<float> buffers = initial_buffers(spec), gradient(parameters.size()), logits(7);
+    const Batch batch{images.data(), labels, 1};
+    engine->predict(parameters, buffers, batch, logits);
+    EXPECT_LT(relative_distance(logits, c["logits"].get<std::vector<double>>()), 1e-4);
+    const StepResult step =
+        engine->gradient(parameters, buffers, batch, *make_loss("cross_entropy", {}), gradient);
+    EXPECT_NEAR(step.loss, c["loss"].get<double>(), 1e-5);
+    const auto& views = parameter_layout(spec).parameters;
+    ASSERT_EQ(views.size(), c["norms"].size());
+    double error = 0, total = 0;  // of the products with vectors of signs: as large as the gradient's own
+    for (std::size_t v = 0; v < views.size(); ++v) {
+      const auto part = std::span(gradient).subspan(static_cast<std::size_t>(views[v].offset),
+                                                    static_cast<std::size_t>(views[v].size));
+      double norm = 0;
+      for (const float value : part) norm += double{value} * value;
+      EXPECT_NEAR(std::sqrt(norm), c["norms"][v].get<double>(), 1e-4 * c["norm"].get<double>())
+          << views[v].name;
+      for (std::uint32_t s = 0; s < 4; ++s) {
+        std::uint32_t sign = s + 1;
+        double product = 0;
+        for (const float value : part) product += next(sign) >> 31 ? value : -value;
+        const double difference = product - c["products"][v][s].get<double>();
+        error += difference * difference / 4;
+      }
+      total += norm;
+    }
+    EXPECT_LT(std::sqrt(error / total), 1e-4);
+    EXPECT_NEAR(std::sqrt(total) / c["norm"].get<double>(), 1, 1e-4);
+  }
+}
+
+}  // namespace
+}  // namespace longtail::nn
