@@ -35,6 +35,7 @@ struct Options {
   std::string root;
   std::string fit = "stretch";
   bool skip_unreadable = false;
+  int image_size = data::kSide;
   int timeout = 30;
   bool again = false;
 };
@@ -147,7 +148,7 @@ std::string numbers(const std::array<float, 3>& values, int channels) {
 }
 
 data::PictureOptions picture_options(const Options& options) {
-  return {data::parse_fit(options.fit), options.skip_unreadable};
+  return {data::parse_fit(options.fit), options.skip_unreadable, options.image_size};
 }
 
 void info(const Options& options) {
@@ -253,6 +254,8 @@ void add_data(App& app) {
                    "How a picture that is not square becomes square: stretch, crop (its middle) or pad (black "
                    "bars) [stretch]")
         ->check(IsMember({"stretch", "crop", "pad"}));
+    sub.add_option("--image-size", options->image_size,
+                   "Side of the square images that pictures become: a multiple of 8 from 16 to 128 [32]");
     sub.add_flag("--skip-unreadable", options->skip_unreadable, "Leave out pictures that cannot be read");
   };
   add("list", "What is known by name and where it is", list);

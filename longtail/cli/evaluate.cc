@@ -47,7 +47,7 @@ void run(const EvaluateArguments& arguments, bool engine_given) {
   train::RunConfig config = train::config_from_map(state.config);
   config.data = arguments.where.data;
   config.threads = arguments.where.threads;
-  if (engine_given) config.engine = nn::resolve_engine(arguments.where.engine);
+  if (engine_given) config.engine = nn::resolve_engine(arguments.where.engine, state.spec());
   const train::RunLog log = measured(state, config);
   fmt::print("{}: {}, rho {}, seed {}, {} of {} epochs, engine {}\n", arguments.run, log.strategy, log.rho,
              log.seed, state.epochs_done, config.epochs, config.engine);

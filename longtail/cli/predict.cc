@@ -108,7 +108,7 @@ void run(const PredictArguments& arguments) {
     std::vector<fs::path> read;
     for (std::size_t i = from; i < std::min(from + kAtOnce, pictures.size()); ++i) {
       try {
-        const auto one = data::read_picture(pictures[i], predictor.fit(), predictor.channels());
+        const auto one = data::read_picture(pictures[i], predictor.fit(), predictor.shape());
         pixels.insert(pixels.end(), one.begin(), one.end());
         read.push_back(pictures[i]);
       } catch (const base::Error& error) {

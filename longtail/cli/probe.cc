@@ -143,8 +143,7 @@ ProbeReport make_report(const ProbeOptions& options) {
   const std::vector<data::Group> groups = data::Groups::parse(config.subset.groups).of(subset.counts);
   const double fraction = train::decided_fraction(config.val_fraction, subset.counts, groups);
   if (fraction > 0) subset = train::hold_out(subset, fraction, config.seed).training;
-  const nn::ResNetSpec spec =
-      nn::make_spec(config.model, config.shortcut, dataset.classes(), dataset.channels);
+  const nn::ResNetSpec spec = train::network_of(config, dataset.classes(), dataset.channels);
   base::ThreadPool pool(config.threads > 0 ? config.threads : base::available_cpus());
   const auto engine = nn::make_engine(config.engine, spec, config.batch_size, pool);
   const auto loss = nn::make_loss(config.loss, subset.counts);

@@ -73,10 +73,10 @@ std::vector<std::int64_t> look_at_data(const RecommendArguments& arguments, cons
   const auto counts = data::profile_counts(subset, data::count_labels(data.train.labels, data.classes()), 1);
   fmt::print("{}\n\n{}\n", class_words(counts), class_picture(counts, data.class_names, kPictureWidth));
   for (const std::string& remark : data.remarks) fmt::print("{}\n", remark);
-  if (data.picture_side > data::kSide) {
+  if (data.picture_side > data.side) {
     fmt::print("Pictures are averaged down to {0}x{0} pixels (half of them are larger than {1} at the shorter side); "
                "the answer is about pictures of that size.\n",
-               data::kSide, data.picture_side);
+               data.side, data.picture_side);
   }
   if (counts.size() < 2) base::fail("{} has one class only; there is nothing to choose", arguments.pictures);
   if (folder) {

@@ -38,15 +38,18 @@ std::string npy_header(std::string_view type, std::string_view shape) {
   return header + text;
 }
 
-std::vector<std::uint8_t> read_images(const fs::path& path, int& channels) {
+std::vector<std::uint8_t> read_images(const fs::path& path, ImageShape& found) {
   std::vector<std::uint8_t> bytes = base::read_bytes(path);
   const NpyHeader header = parse_npy(bytes, path.string());
   const auto& shape = header.shape;
-  if (header.type != "|u1" || shape.size() != 4 || (shape[1] != 1 && shape[1] != 3) || shape[2] != kSide ||
-      shape[3] != kSide) {
-    fail("{}: expected uint8 of the shape (images, 1 or 3, 32, 32)", path.string());
+  if (header.type != "|u1" || shape.size() != 4 || (shape[1] != 1 && shape[1] != 3) || shape[2] != shape[3] ||
+      shape[2] > kLargestSide || !is_side(static_cast<int>(shape[2]))) {
+    fail(
+        "{}: expected uint8 of the shape (images, 1 or 3, 32, 32); instead of 32 any multiple of 8 from {} "
+        "to {}",
+        path.string(), kSmallestSide, kLargestSide);
   }
-  channels = static_cast<int>(shape[1]);
+  found = {static_cast<int>(shape[1]), static_cast<int>(shape[2])};
   const std::size_t size = bytes.size() - header.data_at;
   std::memmove(bytes.data(), bytes.data() + header.data_at, size);
   bytes.resize(size);
@@ -68,9 +71,9 @@ std::vector<std::int32_t> read_labels(const fs::path& path) {
   return labels;
 }
 
-Split read_split(const fs::path& folder, const std::string& name, int& channels) {
+Split read_split(const fs::path& folder, const std::string& name, ImageShape& shape) {
   Split split;
-  split.pixels = read_images(folder / (name + "_images.npy"), channels);
+  split.pixels = read_images(folder / (name + "_images.npy"), shape);
   split.labels = read_labels(folder / (name + "_labels.npy"));
   return split;
 }
@@ -78,7 +81,8 @@ Split read_split(const fs::path& folder, const std::string& name, int& channels)
 void write_split(const Dataset& data, const Split& split, const fs::path& folder, const std::string& name,
                  const Stop& stop) {
   OutFile images(folder / (name + "_images.npy"));
-  images.write(npy_header("|u1", fmt::format("{}, {}, {}, {}", split.size(), data.channels, kSide, kSide)));
+  images.write(
+      npy_header("|u1", fmt::format("{}, {}, {}, {}", split.size(), data.channels, data.side, data.side)));
   constexpr std::size_t kChunk = std::size_t{1} << 24;
   for (std::size_t at = 0; at < split.pixels.size(); at += kChunk) {
     check_stop(stop);
@@ -141,12 +145,18 @@ Dataset read_arrays(const fs::path& folder) {
     fail("{}: there is no test split: no `test_images.npy` in it", folder.string());
   }
   Dataset data;
-  int test_channels = 0;
-  data.train = read_split(folder, "train", data.channels);
-  data.test = read_split(folder, "test", test_channels);
-  if (test_channels != data.channels) {
-    fail("{}: training images have {} channels, test images {}", folder.string(), data.channels,
-         test_channels);
+  ImageShape train, test;
+  data.train = read_split(folder, "train", train);
+  data.test = read_split(folder, "test", test);
+  data.channels = train.channels;
+  data.side = train.side;
+  if (test.side != train.side) {
+    fail("{}: training images have {} by {} pixels, test images {} by {}", folder.string(), train.side,
+         train.side, test.side, test.side);
+  }
+  if (test.channels != train.channels) {
+    fail("{}: training images have {} channels, test images {}", folder.string(), train.channels,
+         test.channels);
   }
   if (fs::exists(folder / "class_names.txt", ignored)) {
     for (const std::string& line : base::split(base::read_text(folder / "class_names.txt"), '\n')) {

@@ -12,6 +12,7 @@
 
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
+#include "longtail/base/threads.h"
 #include "longtail/data/exif.h"
 #include "longtail/data/image_formats.h"
 
@@ -208,7 +209,8 @@ Fit parse_fit(std::string_view name) {
   const std::vector<std::string> names(kFitNames.begin(), kFitNames.end());
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end())
-    fail("`fit` is `{}`; it must be one of {}{}", name, base::join(names, ", "), base::did_you_mean(name, names));
+    fail("`fit` is `{}`; it must be one of {}{}", name, base::join(names, ", "),
+         base::did_you_mean(name, names));
   return static_cast<Fit>(found - names.begin());
 }
 
@@ -221,13 +223,14 @@ Window window_of(const Picture& picture, Fit fit) {
 }
 
 void area_average(const Picture& picture, std::span<std::uint8_t, std::size_t{3} * kPixels> out) {
-  area_average(picture, window_of(picture, Fit::kStretch), out);
+  area_average(picture, window_of(picture, Fit::kStretch), kSide, out);
 }
 
-void area_average(const Picture& picture, const Window& window,
-                  std::span<std::uint8_t, std::size_t{3} * kPixels> out) {
-  // In units of 1/32 of a source pixel every border is a whole number: pixel x of the window covers
-  // [32x, 32x + 32), new pixel u covers [uW, uW + W). All sums are integers, so the mean is exact.
+void area_average(const Picture& picture, const Window& window, int new_side, std::span<std::uint8_t> out) {
+  // With S the new side, in units of 1/S of a source pixel every border is a whole number: pixel x of the
+  // window covers [Sx, Sx + S), new pixel u covers [uW, uW + W). All sums are integers, so the mean is exact.
+  const auto side = static_cast<std::uint64_t>(new_side);
+  const std::size_t pixels = side * side;
   const auto width = static_cast<std::uint64_t>(window.width);
   const auto height = static_cast<std::uint64_t>(window.height);
   // What of the window is picture; the rest is black and adds nothing.
@@ -237,8 +240,8 @@ void area_average(const Picture& picture, const Window& window,
   const auto [left, right] = visible(window.x, window.width, picture.width);
   const auto [top, bottom] = visible(window.y, window.height, picture.height);
   const auto channels = static_cast<std::size_t>(picture.channels);
-  std::vector<std::uint64_t> sums(channels * kPixels);
-  std::vector<std::uint64_t> line(channels * kSide);
+  std::vector<std::uint64_t> sums(channels * pixels);
+  std::vector<std::uint64_t> line(channels * side);
   const auto overlap = [](std::uint64_t a, std::uint64_t a_end, std::uint64_t b, std::uint64_t b_end) {
     return std::min(a_end, b_end) - std::max(a, b);
   };
@@ -249,25 +252,53 @@ void area_average(const Picture& picture, const Window& window,
         picture.samples.data() + static_cast<std::size_t>(row * picture.width + left) * channels;
     for (std::int64_t column = left; column < right; ++column, source += channels) {
       const auto x = static_cast<std::uint64_t>(column - window.x);
-      const std::uint64_t last = (kSide * x + kSide - 1) / width;
-      for (std::uint64_t u = kSide * x / width; u <= last; ++u) {
-        const std::uint64_t weight = overlap(kSide * x, kSide * x + kSide, u * width, u * width + width);
-        for (std::size_t c = 0; c < channels; ++c) line[c * kSide + u] += weight * source[c];
+      const std::uint64_t last = (side * x + side - 1) / width;
+      for (std::uint64_t u = side * x / width; u <= last; ++u) {
+        const std::uint64_t weight = overlap(side * x, side * x + side, u * width, u * width + width);
+        for (std::size_t c = 0; c < channels; ++c) line[c * side + u] += weight * source[c];
       }
     }
-    const std::uint64_t last = (kSide * y + kSide - 1) / height;
-    for (std::uint64_t v = kSide * y / height; v <= last; ++v) {
-      const std::uint64_t weight = overlap(kSide * y, kSide * y + kSide, v * height, v * height + height);
+    const std::uint64_t last = (side * y + side - 1) / height;
+    for (std::uint64_t v = side * y / height; v <= last; ++v) {
+      const std::uint64_t weight = overlap(side * y, side * y + side, v * height, v * height + height);
       for (std::size_t c = 0; c < channels; ++c) {
-        for (std::size_t u = 0; u < kSide; ++u)
-          sums[c * kPixels + v * kSide + u] += weight * line[c * kSide + u];
+        for (std::size_t u = 0; u < side; ++u) sums[c * pixels + v * side + u] += weight * line[c * side + u];
       }
     }
   }
   const std::uint64_t area = width * height;
   for (std::size_t i = 0; i < out.size(); ++i) {
-    out[i] = static_cast<std::uint8_t>((sums[channels == 1 ? i % kPixels : i] + area / 2) / area);
+    out[i] = static_cast<std::uint8_t>((sums[channels == 1 ? i % pixels : i] + area / 2) / area);
   }
+}
+
+void resize_images(Dataset& data, int side) {
+  if (data.side == side) return;
+  const ImageShape to{data.channels, side};
+  base::ThreadPool pool(base::available_cpus());
+  const auto resized = [&](const Split& split) {
+    std::vector<std::uint8_t> result(split.labels.size() * to.values());
+    pool.run(static_cast<int>(split.labels.size()), [&](int index, int) {
+      const std::span<const std::uint8_t> planes = data.image(split, index);
+      const auto pixels = static_cast<std::size_t>(data.shape().pixels());
+      // As a picture: channels side by side. Its average has three channels whatever it had.
+      Picture picture{data.side, data.side, data.channels, std::vector<std::uint8_t>(planes.size())};
+      for (std::size_t i = 0; i < planes.size(); ++i) {
+        picture.samples[i % pixels * static_cast<std::size_t>(data.channels) + i / pixels] = planes[i];
+      }
+      std::vector<std::uint8_t> average(ImageShape{3, side}.values());
+      area_average(picture, window_of(picture, Fit::kStretch), side, average);
+      std::copy_n(
+          average.begin(), to.values(),
+          result.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(index) * to.values()));
+    });
+    return result;
+  };
+  std::vector<std::uint8_t> train = resized(data.train), test = resized(data.test);
+  data.train.pixels = std::move(train);
+  data.test.pixels = std::move(test);
+  data.side = side;
+  data.hash = content_hash(data);
 }
 
 }  // namespace longtail::data

@@ -1,5 +1,5 @@
-// One picture (PNG, JPEG, WebP or GIF), decoded, turned upright and averaged down to 32x32. The kind is told by
-// the first bytes, not by the name.
+// One picture (PNG, JPEG, WebP or GIF), decoded, turned upright and averaged down to a small square. The kind
+// is told by the first bytes, not by the name.
 #pragma once
 
 #include <array>
@@ -30,8 +30,8 @@ inline constexpr std::uint64_t kMostPixels = std::uint64_t{1} << 26;
 Picture decode_picture(std::span<const std::uint8_t> file, const std::string& where,
                        std::uint64_t most_pixels = kMostPixels);
 
-// How a picture that is not square becomes square: all of it stretched, the middle of it, or all of it between
-// black bars.
+// How a picture that is not square becomes square: all of it stretched, the middle of it, or all of it
+// between black bars.
 enum class Fit { kStretch, kCrop, kPad };
 inline constexpr std::array<std::string_view, 3> kFitNames = {"stretch", "crop", "pad"};
 // An Error lists the names.
@@ -47,11 +47,13 @@ struct Window {
 // What of the picture is seen.
 Window window_of(const Picture& picture, Fit fit);
 
-// What the window shows stretched to 32x32, each new pixel the exact mean of the area it covers, rounded half
-// up; planar, always three channels (a grey picture three times the same).
-void area_average(const Picture& picture, const Window& window,
-                  std::span<std::uint8_t, std::size_t{3} * kPixels> out);
-// The whole picture.
+// What the window shows stretched to side x side, each new pixel the exact mean of the area it covers,
+// rounded half up; planar, always three channels (a grey picture three times the same).
+void area_average(const Picture& picture, const Window& window, int side, std::span<std::uint8_t> out);
+// The whole picture, to 32x32.
 void area_average(const Picture& picture, std::span<std::uint8_t, std::size_t{3} * kPixels> out);
+
+// Every image of the data set stretched likewise; its constants stay, and its hash is made anew.
+void resize_images(Dataset& data, int side);
 
 }  // namespace longtail::data

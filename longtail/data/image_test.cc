@@ -238,5 +238,37 @@ TEST(Image, GifGivesItsFirstFrame) {
   EXPECT_THAT(error_of([&] { decode_picture(file, "d.gif", 5); }), HasSubstr("4 by 3 pixels"));
 }
 
+// Halving averages four pixels, doubling repeats one; what the labels say stays.
+TEST(Image, ResizedDataSetsAreAreaAverages) {
+  Dataset data;
+  data.channels = 1;
+  data.class_names = {"a", "b"};
+  data.train.labels = {0, 1};
+  data.test.labels = {1};
+  for (int i = 0; i < 2 * kPixels; ++i) data.train.pixels.push_back(static_cast<std::uint8_t>(i * 31 % 251));
+  for (int i = 0; i < kPixels; ++i) data.test.pixels.push_back(static_cast<std::uint8_t>(i * 17 % 241));
+  seal(data, "here");
+  Dataset small = data, large = data;
+  resize_images(small, 16);
+  resize_images(large, 64);
+  for (std::int64_t n = 0; n < 2; ++n) {
+    const auto from = data.image(data.train, n), half = small.image(small.train, n),
+               twice = large.image(large.train, n);
+    ASSERT_EQ(half.size(), 256u);
+    ASSERT_EQ(twice.size(), 4096u);
+    for (std::size_t y = 0; y < 16; ++y) {
+      for (std::size_t x = 0; x < 16; ++x) {
+        const std::size_t at = 2 * y * 32 + 2 * x;
+        EXPECT_EQ(half[y * 16 + x], (from[at] + from[at + 1] + from[at + 32] + from[at + 33] + 2) / 4);
+      }
+    }
+    for (std::size_t i = 0; i < 4096; ++i) EXPECT_EQ(twice[i], from[i / 128 * 32 + i % 64 / 2]);
+  }
+  EXPECT_EQ(small.test.labels, data.test.labels);
+  EXPECT_NE(small.hash, data.hash);
+  resize_images(small, 16);
+  EXPECT_EQ(content_hash(small), small.hash);
+}
+
 }  // namespace
 }  // namespace longtail::data

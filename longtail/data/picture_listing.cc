@@ -17,7 +17,6 @@ using base::fail;
 using base::with_commas;
 
 constexpr std::uint64_t kLargestPicture = std::uint64_t{1} << 28;
-constexpr std::size_t kColourBytes = std::size_t{3} * kPixels;
 constexpr std::size_t kNamesShown = 12;
 
 // Pictures while it is not yet certain which of them will be used.
@@ -26,14 +25,16 @@ struct Decoded {
   std::vector<std::uint8_t> pixels{};  // three channels each
   std::vector<int> sides{};            // the shorter side of each file
   std::vector<std::uint8_t> grey{};    // 1 or 0 each
+  int side = kSide;                    // of the images
 
   std::size_t size() const { return entries.size(); }
+  std::size_t bytes() const { return ImageShape{3, side}.values(); }
 };
 
-Decoded decode_all(std::vector<PictureEntry> entries, Fit fit, std::vector<std::string>& faults,
-                   base::ThreadPool& pool) {
-  Decoded result{std::move(entries), {}, {}, {}};
-  result.pixels.resize(result.size() * kColourBytes);
+Decoded decode_all(std::vector<PictureEntry> entries, const PictureOptions& options,
+                   std::vector<std::string>& faults, base::ThreadPool& pool) {
+  Decoded result{std::move(entries), {}, {}, {}, options.side};
+  result.pixels.resize(result.size() * result.bytes());
   result.sides.resize(result.size());
   result.grey.resize(result.size());
   std::vector<std::string> wrong(result.size());
@@ -42,8 +43,8 @@ Decoded decode_all(std::vector<PictureEntry> entries, Fit fit, std::vector<std::
     const fs::path& path = result.entries[i].path;
     try {
       const Picture picture = decode_picture(base::read_bytes(path, kLargestPicture), path.string());
-      area_average(picture, window_of(picture, fit),
-                   std::span<std::uint8_t, kColourBytes>(result.pixels.data() + i * kColourBytes, kColourBytes));
+      area_average(picture, window_of(picture, options.fit), options.side,
+                   std::span(result.pixels).subspan(i * result.bytes(), result.bytes()));
       result.sides[i] = std::min(picture.width, picture.height);
       result.grey[i] = picture.channels == 1;
     } catch (const base::Error& error) {
@@ -60,13 +61,14 @@ Decoded decode_all(std::vector<PictureEntry> entries, Fit fit, std::vector<std::
 template <class Keep>
 Decoded filtered(const Decoded& from, const Keep& keep) {
   Decoded result;
+  result.side = from.side;
   for (std::size_t i = 0; i < from.size(); ++i) {
     if (!keep(i)) continue;
     result.entries.push_back(from.entries[i]);
     result.sides.push_back(from.sides[i]);
     result.grey.push_back(from.grey[i]);
-    const auto at = from.pixels.begin() + static_cast<std::ptrdiff_t>(i * kColourBytes);
-    result.pixels.insert(result.pixels.end(), at, at + static_cast<std::ptrdiff_t>(kColourBytes));
+    const auto at = from.pixels.begin() + static_cast<std::ptrdiff_t>(i * from.bytes());
+    result.pixels.insert(result.pixels.end(), at, at + static_cast<std::ptrdiff_t>(from.bytes()));
   }
   return result;
 }
@@ -139,11 +141,12 @@ Split to_split(Decoded& part, bool grey) {
   for (const PictureEntry& entry : part.entries) split.labels.push_back(entry.label);
   split.pixels = std::move(part.pixels);
   if (!grey) return split;
+  const std::size_t plane = part.bytes() / 3;
   for (std::size_t i = 0; i < split.labels.size(); ++i) {
-    std::copy_n(split.pixels.begin() + static_cast<std::ptrdiff_t>(i * kColourBytes), kPixels,
-                split.pixels.begin() + static_cast<std::ptrdiff_t>(i * kPixels));
+    std::copy_n(split.pixels.begin() + static_cast<std::ptrdiff_t>(i * part.bytes()), plane,
+                split.pixels.begin() + static_cast<std::ptrdiff_t>(i * plane));
   }
-  split.pixels.resize(split.labels.size() * kPixels);
+  split.pixels.resize(split.labels.size() * plane);
   split.pixels.shrink_to_fit();
   return split;
 }
@@ -176,17 +179,17 @@ std::vector<bool> test_part(const std::vector<PictureEntry>& entries) {
   return chosen;
 }
 
-std::vector<std::uint8_t> read_picture(const fs::path& path, Fit fit, int channels) {
+std::vector<std::uint8_t> read_picture(const fs::path& path, Fit fit, const ImageShape& shape) {
   const Picture picture = decode_picture(base::read_bytes(path, kLargestPicture), path.string());
-  std::vector<std::uint8_t> pixels(kColourBytes);
-  area_average(picture, window_of(picture, fit),
-               std::span<std::uint8_t, kColourBytes>(pixels.data(), kColourBytes));
-  if (channels == 3) return pixels;
-  for (std::size_t i = 0; i < kPixels; ++i) {
-    const unsigned sum = pixels[i] + pixels[kPixels + i] + pixels[2 * kPixels + i];
+  std::vector<std::uint8_t> pixels(ImageShape{3, shape.side}.values());
+  area_average(picture, window_of(picture, fit), shape.side, pixels);
+  if (shape.channels == 3) return pixels;
+  const std::size_t plane = pixels.size() / 3;
+  for (std::size_t i = 0; i < plane; ++i) {
+    const unsigned sum = pixels[i] + pixels[plane + i] + pixels[2 * plane + i];
     pixels[i] = static_cast<std::uint8_t>((sum + 1) / 3);
   }
-  pixels.resize(kPixels);
+  pixels.resize(plane);
   return pixels;
 }
 
@@ -196,8 +199,8 @@ Dataset read_listing(Listing& listing, const PictureOptions& options, const std:
   const std::size_t stray = listing.faults.size();
   const std::size_t files = stray + listing.train.size() + listing.test.size();
   base::ThreadPool pool(base::available_cpus());
-  Decoded train = decode_all(std::move(listing.train), options.fit, listing.faults, pool);
-  Decoded test = decode_all(std::move(listing.test), options.fit, listing.faults, pool);
+  Decoded train = decode_all(std::move(listing.train), options, listing.faults, pool);
+  Decoded test = decode_all(std::move(listing.test), options, listing.faults, pool);
   Dataset data;
   report_faults(listing.faults, files, options.skip_unreadable, data);
   if (listing.faults.size() > stray) {
@@ -210,7 +213,8 @@ Dataset read_listing(Listing& listing, const PictureOptions& options, const std:
     const auto all = static_cast<std::int64_t>(train.size());
     test = filtered(train, [&](std::size_t i) { return chosen[i]; });
     train = filtered(train, [&](std::size_t i) { return !chosen[i]; });
-    if (test.size() == 0) fail("{}: no class has the three pictures it takes to spare one for testing", where);
+    if (test.size() == 0)
+      fail("{}: no class has the three pictures it takes to spare one for testing", where);
     data.remarks.push_back(
         fmt::format("There is no test part, so {} of {} pictures are set aside for testing, a fifth of each "
                     "class (five of a class of 15 to 24, a third of a smaller one), always the same ones.",
@@ -222,6 +226,7 @@ Dataset read_listing(Listing& listing, const PictureOptions& options, const std:
   const bool grey = std::all_of(train.grey.begin(), train.grey.end(), is_grey) &&
                     std::all_of(test.grey.begin(), test.grey.end(), is_grey);
   data.channels = grey ? 1 : 3;
+  data.side = options.side;
   data.train = to_split(train, grey);
   data.test = to_split(test, grey);
   data.class_names = listing.classes;

@@ -81,8 +81,7 @@ Dataset read_picture_folder(const fs::path& folder, const PictureOptions& option
   if (!test.empty()) {
     for (std::string& name : class_folders(test, listing)) listing.classes.push_back(std::move(name));
     std::sort(listing.classes.begin(), listing.classes.end());
-    listing.classes.erase(std::unique(listing.classes.begin(), listing.classes.end()),
-                          listing.classes.end());
+    listing.classes.erase(std::unique(listing.classes.begin(), listing.classes.end()), listing.classes.end());
   }
   listing.split_off = test.empty();
   for (std::size_t label = 0; label < listing.classes.size(); ++label) {

@@ -19,6 +19,7 @@ struct PictureOptions {
   Fit fit = Fit::kStretch;
   // Leave out files that cannot be read, and say so. Otherwise they are an Error that names all of them.
   bool skip_unreadable = false;
+  int side = kSide;  // of the square images that the pictures become
 };
 
 // One picture to read and its label.
@@ -27,10 +28,10 @@ struct PictureEntry {
   std::int32_t label = 0;
 };
 
-// `train/CLASS/*` and `test/CLASS/*` (or `val`), or `CLASS/*` alone; without a test folder a test part is split
-// off (test_part). Classes are the folders in the order of their names' bytes; files likewise; hidden files
-// are passed over. A class without training pictures is left out. Not yet sealed; the channel constants are
-// measured.
+// `train/CLASS/*` and `test/CLASS/*` (or `val`), or `CLASS/*` alone; without a test folder a test part is
+// split off (test_part). Classes are the folders in the order of their names' bytes; files likewise; hidden
+// files are passed over. A class without training pictures is left out. Not yet sealed; the channel constants
+// are measured.
 Dataset read_picture_folder(const std::filesystem::path& folder, const PictureOptions& options = {});
 
 // A line is `path label`; the label is what follows the last blank. Paths are relative to `root` (if empty,
@@ -45,9 +46,9 @@ std::int64_t test_part_size(std::int64_t count);
 // name, class by class. A picture added or taken away moves hardly any other.
 std::vector<bool> test_part(const std::vector<PictureEntry>& entries);
 
-// One picture as the data sets here have it: planar, `channels` (1: of a colour picture the mean of red, green
-// and blue).
-std::vector<std::uint8_t> read_picture(const std::filesystem::path& path, Fit fit, int channels);
+// One picture as the data sets here have it: planar, of the shape (one channel: of a colour picture the mean
+// of red, green and blue).
+std::vector<std::uint8_t> read_picture(const std::filesystem::path& path, Fit fit, const ImageShape& shape);
 
 // The lines of one list file.
 std::vector<PictureEntry> parse_picture_list(std::string_view text, const std::filesystem::path& root,

@@ -130,16 +130,23 @@ Dataset load_own(std::string_view name, std::string_view kind, std::string_view 
   }
   data.name = name;
   seal(data, path);
+  resize_images(data, pictures.side);
   return data;
 }
 
 }  // namespace
 
 Dataset load_dataset(std::string_view name, const fs::path& dir, const PictureOptions& pictures) {
+  if (!is_side(pictures.side)) {
+    fail<base::UsageError>("images of {} by {} pixels; a side is a multiple of 8 from {} to {}",
+                           pictures.side, pictures.side, kSmallestSide, kLargestSide);
+  }
   if (const PublishedData* published = find_published(name)) {
     const auto folder = find_data(*published, dir);
     if (!folder) not_found(*published, dir);
-    return load_published(*published, *folder);
+    Dataset data = load_published(*published, *folder);
+    resize_images(data, pictures.side);
+    return data;
   }
   if (const auto colon = name.find(':'); colon != std::string_view::npos) {
     return load_own(name, name.substr(0, colon), name.substr(colon + 1), dir, pictures);

@@ -1,9 +1,9 @@
 // From a name to a Dataset. Names:
 //   cifar10, cifar100, mnist, fashion_mnist   the published data, checked to be exactly that
-//   folder:DIR                                pictures: DIR/CLASS/*.png, or DIR/train/CLASS/* and DIR/test/CLASS/*
-//   list:TRAIN,TEST                           pictures: list files, `path label` a line, relative to --data
-//   arrays:DIR, cifar:DIR, idx:DIR            your own data as NumPy arrays or in those two forms
-//   any other NAME                            what `longtail data import NAME` made
+//   folder:DIR                                pictures: DIR/CLASS/*.png, or DIR/train/CLASS/* and
+//   DIR/test/CLASS/* list:TRAIN,TEST                           pictures: list files, `path label` a line,
+//   relative to --data arrays:DIR, cifar:DIR, idx:DIR            your own data as NumPy arrays or in those
+//   two forms any other NAME                            what `longtail data import NAME` made
 // Published data is looked for in `dir` (--data), or else in $LONGTAIL_DATA, ./data, ~/.cache/longtail and
 // where Debian's dataset-fashion-mnist puts it. `dir` may be the folder that holds cifar-100-python/ or that
 // folder itself.
@@ -22,7 +22,9 @@
 namespace longtail::data {
 
 // Loads, checks and seals. An Error says what is wrong with the files or, if there are none, where was looked
-// and what to do. `pictures` says how picture files are read.
+// and what to do. `pictures` says how picture files are read, and of which side
+// all images are: others are stretched to it, each new pixel the mean of the area it covers (published data
+// after its checksum was found right).
 Dataset load_dataset(std::string_view name, const std::filesystem::path& dir = {},
                      const PictureOptions& pictures = {});
 

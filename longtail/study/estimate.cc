@@ -13,6 +13,7 @@
 #include "longtail/data/registry.h"
 #include "longtail/nn/engine.h"
 #include "longtail/nn/init.h"
+#include "longtail/train/checkpoint.h"
 #include "longtail/train/hold_out.h"
 #include "longtail/train/run.h"
 
@@ -74,7 +75,7 @@ struct Speed {
 
 Speed measure(const train::RunConfig& config, const RunSize& run, int threads) {
   base::ThreadPool pool(threads > 0 ? threads : base::available_cpus());
-  const auto spec = nn::make_spec(config.model, config.shortcut, run.classes, run.channels);
+  const auto spec = train::network_of(config, run.classes, run.channels);
   const auto engine = nn::make_engine(config.engine, spec, config.batch_size, pool);
   const auto parameters = nn::initial_parameters(spec, 1);
   auto buffers = nn::initial_buffers(spec);

@@ -123,9 +123,11 @@ Checkpoint parse_checkpoint(std::string_view bytes) {
 
 }  // namespace
 
-nn::ResNetSpec Checkpoint::spec() const {
-  return nn::make_spec(config.at("model"), config.at("shortcut"), classes, channels);
+nn::ResNetSpec network_of(const RunConfig& config, int classes, int channels) {
+  return nn::make_spec(config.model, config.shortcut, classes, channels, config.width, config.image_size);
 }
+
+nn::ResNetSpec Checkpoint::spec() const { return network_of(config_from_map(config), classes, channels); }
 
 void write_checkpoint(const fs::path& path, const Checkpoint& checkpoint) {
   const std::string header = header_of(checkpoint).dump();

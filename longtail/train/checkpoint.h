@@ -26,6 +26,9 @@ struct Network {
   std::vector<float> buffers;
 };
 
+// The network that a run trains on images of so many classes and channels.
+nn::ResNetSpec network_of(const RunConfig& config, int classes, int channels);
+
 struct Checkpoint {
   int epochs_done = 0;  // 0: the initial network
   int steps_per_epoch = 0;

@@ -2,6 +2,7 @@
 
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
+#include "longtail/data/image_shape.h"
 #include "longtail/nn/loss.h"
 #include "longtail/sampling/strategy.h"
 #include "longtail/train/schedule.h"
@@ -16,9 +17,17 @@ void add_data_params(Table& table) {
   table.add("dataset", &RunConfig::dataset, "The data set; `longtail data list` shows them.");
   table.include(&RunConfig::subset, data::subset_params());
   table
-      .add("fit", &RunConfig::fit,
-           "How a picture that is not square becomes square: stretched, its middle cut out (crop), or between "
-           "black bars (pad).")
+      .add("image_size", &RunConfig::image_size,
+           "Side of the square images that the network sees: a multiple of 8 from 16 to 128. Images of "
+           "another size are "
+           "stretched to it, each new pixel the mean of the area it covers.")
+      .between(data::kSmallestSide, data::kLargestSide)
+      .omitted("32");
+  table
+      .add(
+          "fit", &RunConfig::fit,
+          "How a picture that is not square becomes square: stretched, its middle cut out (crop), or between "
+          "black bars (pad).")
       .one_of({"stretch", "crop", "pad"})
       .omitted("stretch");
   table
@@ -32,7 +41,8 @@ void add_data_params(Table& table) {
   table
       .add("val_fraction", &RunConfig::val_fraction,
            "Part of each class of the training subset that is held out; the best epoch is then chosen on it "
-           "instead of on the test set. -1: none for the published data sets; for your own a tenth, if that is "
+           "instead of on the test set. -1: none for the published data sets; for your own a tenth, if that "
+           "is "
            "at least ten images of each of head, medium and tail.")
       .check("-1, or from 0 to 0.9", [](const std::string& text) {
         const double value = base::parse_real(text).value_or(-2);
@@ -49,6 +59,9 @@ void add_model_params(Table& table) {
       .add("shortcut", &RunConfig::shortcut,
            "Where the shape changes: a 1x1 convolution (the paper's) or padding with zeros.")
       .one_of({"projection", "pad"});
+  table.add("width", &RunConfig::width, "1, 2 or 4: the three stages have 16, 32 and 64 channels times this.")
+      .between(1, 4)
+      .omitted("1");
   table
       .add("engine", &RunConfig::engine,
            "What does the arithmetic: amx (bf16 tiles), amx-fine (tiles, gradients as of fp32), "
@@ -70,7 +83,8 @@ void add_train_params(Table& table) {
   table
       .add("select", &RunConfig::select,
            "What makes an epoch the best: the highest overall accuracy, the highest mean of the classes' "
-           "accuracies (balanced), the highest mean of the tail's, or being the last; default is overall for the "
+           "accuracies (balanced), the highest mean of the tail's, or being the last; default is overall for "
+           "the "
            "published data sets and balanced for your own.")
       .one_of({"default", "overall", "balanced", "tail", "last"})
       .omitted("overall");
@@ -147,6 +161,11 @@ void check(const RunConfig& config) {
                                    entry.info.name, base::to_utf8(text));
     }
   }
+  if (!data::is_side(config.image_size)) {
+    base::fail<base::UsageError>("`image_size` is {}; it must be a multiple of 8 from {} to {}",
+                                 config.image_size, data::kSmallestSide, data::kLargestSide);
+  }
+  if (config.width == 3) base::fail<base::UsageError>("`width` is 3; it must be 1, 2 or 4");
   if (make_schedule(config.schedule)->name() == "multistep") {
     for (const int milestone : config.milestones) {
       if (milestone >= config.epochs) {

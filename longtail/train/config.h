@@ -16,6 +16,7 @@ struct RunConfig {
   // section data
   std::string dataset = "cifar100";
   data::SubsetConfig subset;
+  int image_size = 32;                // side of the square images: a multiple of 8 from 16 to 128
   std::string fit = "stretch";        // stretch, crop, pad: how a picture becomes square
   bool skip_unreadable = false;       // leave out pictures that cannot be read
   std::string augment = "crop_flip";  // crop_flip or none
@@ -26,6 +27,7 @@ struct RunConfig {
   // section model
   std::string model = "resnet32";
   std::string shortcut = "projection";
+  int width = 1;  // 1, 2 or 4
   std::string engine = "auto";
 
   // section train

@@ -1,5 +1,5 @@
-// What makes a run the same run: everything decided, in one text. Apart from the table of parameters, because deciding
-// asks the engines, and whoever only reads logs has none.
+// What makes a run the same run: everything decided, in one text. Apart from the table of parameters, because
+// deciding asks the engines, and whoever only reads logs has none.
 #include <algorithm>
 #include <filesystem>
 
@@ -9,8 +9,9 @@
 #include "longtail/nn/engine.h"
 #include "longtail/nn/loss.h"
 #include "longtail/sampling/strategy.h"
-#include "longtail/train/schedule.h"
+#include "longtail/train/checkpoint.h"
 #include "longtail/train/config.h"
+#include "longtail/train/schedule.h"
 
 namespace longtail::train {
 
@@ -18,7 +19,7 @@ RunConfig resolved(const RunConfig& config) {
   check(config);
   RunConfig result = config;
   // A named engine is left alone: a machine that cannot run it may still speak of the run.
-  if (config.engine == "auto") result.engine = nn::resolve_engine("auto");
+  if (config.engine == "auto") result.engine = nn::resolve_engine("auto", network_of(config, 1, 3));
   result.strategy = sampling::canonical_strategy(config.strategy);
   result.loss = nn::canonical_loss(config.loss);
   result.schedule = make_schedule(config.schedule)->name();

@@ -4,7 +4,7 @@
 namespace longtail::train {
 
 data::PictureOptions picture_options(const RunConfig& config) {
-  return {data::parse_fit(config.fit), config.skip_unreadable};
+  return {data::parse_fit(config.fit), config.skip_unreadable, config.image_size};
 }
 
 std::shared_ptr<const data::Dataset> load_run_dataset(const RunConfig& config) {

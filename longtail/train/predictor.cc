@@ -19,9 +19,11 @@ ImageFacts image_facts(const RunLog& log, int channels, const std::filesystem::p
   if (log.image.channels > 0) return log.image;
   const data::PublishedData* published = data::find_published(log.dataset);
   if (!published) {
-    fail("the run in {} was made by a version that did not keep the mean and deviation of its pictures; train it "
-         "again to use it on new ones",
-         run.string());
+    fail(
+        "the run in {} was made by a version that did not keep the mean and deviation of its pictures; train "
+        "it "
+        "again to use it on new ones",
+        run.string());
   }
   ImageFacts image;
   image.channels = channels;
@@ -31,12 +33,12 @@ ImageFacts image_facts(const RunLog& log, int channels, const std::filesystem::p
   return image;
 }
 
-std::string usable_engine(const std::string& wanted, const std::string& of_run) {
-  if (!wanted.empty()) return nn::resolve_engine(wanted);
+std::string usable_engine(const std::string& wanted, const std::string& of_run, const nn::ResNetSpec& spec) {
+  if (!wanted.empty()) return nn::resolve_engine(wanted, spec);
   try {
-    return nn::resolve_engine(of_run);
+    return nn::resolve_engine(of_run, spec);
   } catch (const base::Error&) {
-    return nn::resolve_engine("auto");
+    return nn::resolve_engine("auto", spec);
   }
 }
 
@@ -58,7 +60,8 @@ Predictor::Predictor(const std::filesystem::path& run, const PredictorOptions& o
     : state_(read_state(run)),
       network_(options.last ? &state_.network : &state_.best),
       epoch_(options.last ? state_.epochs_done : state_.log->best_epoch + 1),
-      pool_(std::make_unique<base::ThreadPool>(options.threads > 0 ? options.threads : base::available_cpus())) {
+      pool_(std::make_unique<base::ThreadPool>(options.threads > 0 ? options.threads
+                                                                   : base::available_cpus())) {
   const ImageFacts image = image_facts(log(), state_.channels, run);
   if (image.channels != state_.channels) {
     fail("the log in {} speaks of {} channels, but the network has {}", run.string(), image.channels,
@@ -66,12 +69,14 @@ Predictor::Predictor(const std::filesystem::path& run, const PredictorOptions& o
   }
   fit_ = data::parse_fit(image.fit);
   frame_.channels = state_.channels;
+  frame_.side = state_.spec().side;
   frame_.class_names = log().class_names;
   for (std::size_t c = 0; c < image.mean.size() && c < frame_.mean.size(); ++c) {
     frame_.mean[c] = static_cast<float>(image.mean[c]);
     frame_.deviation[c] = static_cast<float>(image.deviation[c]);
   }
-  engine_ = nn::make_engine(usable_engine(options.engine, state_.config.at("engine")), state_.spec(), kBatch, *pool_);
+  engine_ = nn::make_engine(usable_engine(options.engine, state_.config.at("engine"), state_.spec()),
+                            state_.spec(), kBatch, *pool_);
 }
 
 std::vector<std::vector<double>> Predictor::probabilities(std::vector<std::uint8_t> pixels) const {

@@ -31,7 +31,7 @@ class Predictor {
   const RunLog& log() const { return *state_.log; }
   const std::vector<std::string>& class_names() const { return log().class_names; }
   data::Fit fit() const { return fit_; }
-  int channels() const { return frame_.channels; }
+  data::ImageShape shape() const { return frame_.shape(); }
   int epoch() const { return epoch_; }  // of the network, counted from 1
   std::string engine() const { return std::string(engine_->name()); }
 

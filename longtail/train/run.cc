@@ -55,7 +55,7 @@ std::string augmentation_hash(const RunConfig& config) {
   for (std::uint32_t epoch = 0; epoch < 2; ++epoch) {
     for (std::uint64_t position = 0; position < kFingerprintPositions; ++position) {
       const data::Transform transform =
-          data::transform_at(static_cast<std::uint64_t>(config.seed), epoch, position);
+          data::transform_at(static_cast<std::uint64_t>(config.seed), epoch, position, config.image_size);
       const std::array<std::int8_t, 3> bytes = {static_cast<std::int8_t>(transform.dx),
                                                 static_cast<std::int8_t>(transform.dy),
                                                 static_cast<std::int8_t>(transform.flip)};
@@ -81,11 +81,12 @@ double imbalance_ratio(const RunConfig& config, const std::vector<std::int64_t>&
 // "Training on 10,847 images of 100 classes (500 to 5 each)."
 std::string images_words(const std::vector<std::int64_t>& counts, std::int64_t held_out) {
   std::vector<std::int64_t> trained;
-  std::copy_if(counts.begin(), counts.end(), std::back_inserter(trained), [](std::int64_t n) { return n > 0; });
+  std::copy_if(counts.begin(), counts.end(), std::back_inserter(trained),
+               [](std::int64_t n) { return n > 0; });
   const data::CountStatistics sizes = data::count_statistics(trained);
   return fmt::format("Training on {} images of {} classes ({} to {} each){}.", base::with_commas(sizes.total),
-                     base::with_commas(static_cast<std::int64_t>(trained.size())), base::with_commas(sizes.max),
-                     base::with_commas(sizes.min),
+                     base::with_commas(static_cast<std::int64_t>(trained.size())),
+                     base::with_commas(sizes.max), base::with_commas(sizes.min),
                      held_out > 0 ? fmt::format("; {} more are held out", base::with_commas(held_out)) : "");
 }
 
@@ -176,8 +177,8 @@ class Run {
 void Run::load() {
   std::shared_ptr<data::Dataset> own;
   if (!options_.dataset) {
-    own = std::make_shared<data::Dataset>(data::load_dataset(config_.dataset, config_.data,
-                                                              picture_options(config_)));
+    own = std::make_shared<data::Dataset>(
+        data::load_dataset(config_.dataset, config_.data, picture_options(config_)));
   }
   data_ = own ? own : options_.dataset;
   for (const std::string& remark : data_->remarks) note(remark);
@@ -198,8 +199,11 @@ void Run::load() {
   subset_hash_ = subset_.hash();
   note(images_words(subset_.counts, validation_.size()));
   if (own) keep_images_of(*own, {&subset_, &validation_});
-  const nn::ResNetSpec spec =
-      nn::make_spec(config_.model, config_.shortcut, data_->classes(), data_->channels);
+  if (data_->side != config_.image_size) {
+    fail("the data set {} was loaded with images of {} by {} pixels, but `image_size` is {}", config_.dataset,
+         data_->side, data_->side, config_.image_size);
+  }
+  const nn::ResNetSpec spec = network_of(config_, data_->classes(), data_->channels);
   engine_ =
       nn::make_engine(config_.engine, spec, std::max(config_.batch_size, kSmallestEvaluationBatch), pool_);
   loss_ = nn::make_loss(config_.loss, subset_.counts);
@@ -234,7 +238,7 @@ RunLog Run::fresh_log(const Fingerprint& print) const {
   fresh.group_sizes.assign(sizes.begin(), sizes.end());
   fresh.class_names = data_->class_names;
   fresh.image.channels = data_->channels;
-  fresh.image.side = data::kSide;
+  fresh.image.side = data_->side;
   for (std::size_t c = 0; c < static_cast<std::size_t>(data_->channels); ++c) {
     fresh.image.mean.push_back(data_->mean[c]);
     fresh.image.deviation.push_back(data_->deviation[c]);
@@ -250,16 +254,18 @@ RunLog Run::fresh_log(const Fingerprint& print) const {
 // What chooses the epoch must be there to be measured.
 void Run::check_selection() const {
   if (config_.select != "tail") return;
-  const auto tested = validation_.size() > 0 ? validation_.counts
-                                             : data::count_labels(data_->test.labels, data_->classes());
+  const auto tested =
+      validation_.size() > 0 ? validation_.counts : data::count_labels(data_->test.labels, data_->classes());
   for (std::size_t k = 0; k < tested.size(); ++k) {
     if (groups_[k] == data::Group::kTail && subset_.counts[k] > 0 && tested[k] > 0) return;
   }
-  fail("`select` is tail, but no class of the tail has images to choose on; choose by balanced, or other `groups`");
+  fail(
+      "`select` is tail, but no class of the tail has images to choose on; choose by balanced, or other "
+      "`groups`");
 }
 
-// What the network at the best epoch said of the test images, from the file or, if that is lost or from before
-// it was kept, once more from the network.
+// What the network at the best epoch said of the test images, from the file or, if that is lost or from
+// before it was kept, once more from the network.
 void Run::recall_best() {
   try {
     best_said_ = read_predictions(predictions_path(log_path(options_.folder)), log().predictions).best;
@@ -461,7 +467,8 @@ void Run::save_predictions() {
   log().predictions = base::sha256(bytes);
 }
 
-// The predictions, then the state: the log can be made from it. Only then is the epoch done for those who watch.
+// The predictions, then the state: the log can be made from it. Only then is the epoch done for those who
+// watch.
 void Run::save() {
   keep(state_.epochs_done);
   save_predictions();

@@ -8,6 +8,7 @@
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
+#include "longtail/data/image.h"
 #include "longtail/nn/init.h"
 #include "longtail/nn/sgd.h"
 #include "longtail/train/batch_queue.h"
@@ -103,9 +104,10 @@ TEST_F(RunTraining, IsTheAlgorithmOfThePaper) {
         const auto position = static_cast<std::uint64_t>(4 * step + i);
         const std::int32_t row = subset.indices[static_cast<std::size_t>(stream.at(4 * step + i))];
         labels.push_back(data_->train.labels[static_cast<std::size_t>(row)]);
-        data::write_image(*data_, data_->image(data_->train, row),
-                          data::transform_at(42, static_cast<std::uint32_t>(epoch), position), layout,
-                          images.data() + static_cast<std::size_t>(i) * data::bytes_per_image(layout, {3, 32}));
+        data::write_image(
+            *data_, data_->image(data_->train, row),
+            data::transform_at(42, static_cast<std::uint32_t>(epoch), position), layout,
+            images.data() + static_cast<std::size_t>(i) * data::bytes_per_image(layout, {3, 32}));
       }
       sum += engine->gradient(parameters, buffers, {images.data(), labels, 4}, *loss, gradient).loss;
       nn::sgd_step({.lr = learning_rate(resolved(config), epoch)}, gradient, momentum, parameters);
@@ -384,6 +386,29 @@ TEST_F(RunTraining, ARefusedRunLeavesNoEmptyFolder) {
 TEST_F(RunTraining, TwoProcessesDoNotShareAFolder) {
   const FolderLock lock(folder_ / "a");
   EXPECT_THAT(error_of(small_config(), options("a")), HasSubstr("another process"));
+}
+
+TEST_F(RunTraining, AnotherImageSizeAndWidthAreInTheNetworkTheLogAndTheIdentity) {
+  RunConfig config = small_config();
+  const std::string usual = config_hash(config);
+  EXPECT_FALSE(config_map(resolved(config)).contains("image_size"));
+  EXPECT_FALSE(config_map(resolved(config)).contains("width"));
+  config.image_size = 16;
+  config.width = 2;
+  EXPECT_NE(config_hash(config), usual);
+  EXPECT_THAT(error_of(config, options("wrong")),
+              testing::HasSubstr("32 by 32 pixels, but `image_size` is 16"));
+  auto small = std::make_shared<data::Dataset>(*data_);
+  data::resize_images(*small, 16);
+  RunOptions with = options("small");
+  with.dataset = small;
+  const RunLog log = run_training(config, with);
+  EXPECT_EQ(log.image.side, 16);
+  const Checkpoint state = read_state(with.folder);
+  EXPECT_EQ(state.spec().side, 16);
+  EXPECT_EQ(state.spec().width, 2);
+  EXPECT_EQ(config_hash(config_from_map(state.config)), config_hash(config));
+  EXPECT_EQ(log_text(run_training(config, with)), log_text(log));  // resumed: nothing left to do
 }
 
 }  // namespace
