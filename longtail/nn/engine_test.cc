@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "longtail/base/error.h"
+#include "longtail/nn/engine_names.h"
 #include "longtail/nn/registry.h"
 
 namespace longtail::nn {
@@ -25,6 +26,11 @@ TEST(Engine, AnUnknownKindIsExplainedWithAllThereAre) {
   const std::string error = refusal("refernce");
   EXPECT_THAT(error, HasSubstr("did you mean `reference`"));
   for (const EngineInfo& engine : engines()) EXPECT_THAT(error, HasSubstr(engine.name));
+}
+
+TEST(Engine, TheRegistryHasTheNamesThatTheParametersList) {
+  ASSERT_EQ(engines().size(), kEngineNames.size());
+  for (std::size_t i = 0; i < kEngineNames.size(); ++i) EXPECT_EQ(engines()[i].name, kEngineNames[i].name);
 }
 
 TEST(Engine, AutoIsTheFirstThatCanDoTheNetworkHere) {

@@ -7,6 +7,7 @@
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
 #include "longtail/nn/amx/amx_engine.h"
+#include "longtail/nn/engine_names.h"
 #include "longtail/nn/onednn/engine.h"
 #include "longtail/nn/reference_backend.h"
 #include "longtail/nn/resnet_engine.h"
@@ -30,6 +31,16 @@ std::unique_ptr<Engine> make_walk(const ResNetSpec& spec, int max_batch, base::T
   return make_resnet_engine(spec, max_batch, pool, make_backend(spec, max_batch, pool.threads()));
 }
 
+// A line of the table, with what engine_names.h says of it.
+EngineInfo entry(std::string_view name, decltype(EngineInfo::available) available,
+                 decltype(EngineInfo::does) does, decltype(EngineInfo::make) make) {
+  for (const EngineName& known : kEngineNames) {
+    if (known.name != name) continue;
+    return {std::string(name), std::string(known.about), known.automatic, available, does, make};
+  }
+  base::fail("the engine {} is not in engine_names.h", name);
+}
+
 const EngineInfo& find(std::string_view kind) {
   for (const EngineInfo& engine : engines()) {
     if (engine.name == kind) return engine;
@@ -43,16 +54,11 @@ const EngineInfo& find(std::string_view kind) {
 
 const std::vector<EngineInfo>& engines() {
   static const std::vector<EngineInfo> table = {
-      {"amx", "bf16 tiles with fp32 sums and weights, on Intel CPUs with AMX: the fastest", true,
-       amx_available, small_networks, make_walk<make_amx_backend>},
-      {"amx-fine", "tiles with twice the bits in the forward pass: gradients of fp32", false, amx_available,
-       small_networks, make_walk<make_amx_fine_backend>},
-      {"simd", "fp32 on any CPU, the same bits on all of them", true, everywhere, every_network,
-       make_walk<make_simd_backend>},
-      {"onednn", "fp32 on any CPU that oneDNN runs on", true, everywhere, small_networks,
-       onednn::make_onednn_engine},
-      {"reference", "plain loops in double, for checking: very slow", true, everywhere, every_network,
-       make_walk<make_reference_backend>},
+      entry("amx", amx_available, small_networks, make_walk<make_amx_backend>),
+      entry("amx-fine", amx_available, small_networks, make_walk<make_amx_fine_backend>),
+      entry("simd", everywhere, every_network, make_walk<make_simd_backend>),
+      entry("onednn", everywhere, small_networks, onednn::make_onednn_engine),
+      entry("reference", everywhere, every_network, make_walk<make_reference_backend>),
   };
   return table;
 }

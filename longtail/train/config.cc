@@ -1,8 +1,11 @@
 #include "longtail/train/config.h"
 
+#include <fmt/format.h>
+
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
 #include "longtail/data/image_shape.h"
+#include "longtail/nn/engine_names.h"
 #include "longtail/nn/loss.h"
 #include "longtail/sampling/strategy.h"
 #include "longtail/train/schedule.h"
@@ -36,7 +39,8 @@ void add_data_params(Table& table) {
       .omitted("false");
   table
       .add("augment", &RunConfig::augment,
-           "Random crop by 4 and horizontal flip of training images, or none.")
+           "Random crop by an eighth of the side (4 of 32 pixels) and horizontal flip of training images, or "
+           "none.")
       .one_of({"crop_flip", "none"});
   table
       .add("val_fraction", &RunConfig::val_fraction,
@@ -62,11 +66,14 @@ void add_model_params(Table& table) {
   table.add("width", &RunConfig::width, "1, 2 or 4: the three stages have 16, 32 and 64 channels times this.")
       .between(1, 4)
       .omitted("1");
-  table
-      .add("engine", &RunConfig::engine,
-           "What does the arithmetic: amx (bf16 tiles), amx-fine (tiles, gradients as of fp32), "
-           "simd (fp32, any CPU), onednn (fp32) or auto (the fastest that this CPU has).")
-      .one_of({"auto", "amx", "amx-fine", "simd", "onednn"});
+  std::vector<std::string> engines = {"auto"};
+  std::string about =
+      "What does the arithmetic: auto (the first of these that can do the network on this CPU)";
+  for (const nn::EngineName& engine : nn::kEngineNames) {
+    engines.emplace_back(engine.name);
+    about += fmt::format("; {}: {}", engine.name, engine.about);
+  }
+  table.add("engine", &RunConfig::engine, about + ".").one_of(engines);
 }
 
 void add_train_params(Table& table) {
