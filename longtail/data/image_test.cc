@@ -193,7 +193,7 @@ TEST(Image, CropShowsTheMiddleAndPadPutsBlackAround) {
     for (const Fit fit : {Fit::kStretch, Fit::kCrop, Fit::kPad}) {
       const Window window = window_of(picture, fit);
       Bytes out(kColour);
-      area_average(picture, window, std::span<std::uint8_t, kColour>(out.data(), kColour));
+      area_average(picture, window, kSide, out);
       EXPECT_EQ(out, averaged_slowly(windowed_slowly(picture, window))) << width << "x" << height;
       if (fit != Fit::kStretch) {
         EXPECT_EQ(window.width, window.height);
