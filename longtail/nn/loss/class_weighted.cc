@@ -18,7 +18,7 @@ class ClassWeighted final : public Loss {
           "loss `class_weighted`: `power` and `beta` are two ways to choose the weights; give one of them");
     }
     weights_ = image_weights(counts, [&](double n) {
-      return config.beta > 0 ? 1 / effective_images(n, config.beta) : std::pow(n, -config.power);
+      return config.beta > 0 ? 1 / effective_images(n, config.beta) : base::power(n, -config.power);
     });
   }
   double value(std::span<const float> logits, std::int32_t label, std::span<float> gradient) const override {

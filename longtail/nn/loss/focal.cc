@@ -13,8 +13,8 @@ class Focal final : public Loss {
   Focal(const Config& config, ClassCounts) : gamma_(config.gamma) {}
   double value(std::span<const float> logits, std::int32_t label, std::span<float> gradient) const override {
     const double log_p = log_softmax(logits, label, gradient);
-    const double p = std::exp(log_p), rest = -std::expm1(log_p);  // 1 - p
-    const double weight = std::pow(rest, gamma_);
+    const double p = base::exp(log_p), rest = -base::expm1(log_p);  // 1 - p
+    const double weight = base::power(rest, gamma_);
     // d/dz_k of -(1-p)^g log p is (softmax_k - onehot_k) ((1-p)^g - g p (1-p)^(g-1) log p). As p goes to 1
     // the second term goes the way of the first.
     const double slope = rest > 0 && gamma_ > 0 ? gamma_ * p * weight / rest * log_p : 0;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "longtail/base/exp_log.h"
 #include "longtail/base/spec.h"
 #include "longtail/nn/loss.h"
 
@@ -39,9 +40,9 @@ double log_softmax(std::size_t classes, const Logit& logit, std::size_t label, s
   double top = -std::numeric_limits<double>::infinity();
   for (std::size_t k = 0; k < classes; ++k) top = std::max<double>(top, logit(k));
   double total = 0;
-  for (std::size_t k = 0; k < classes; ++k) total += std::exp(logit(k) - top);
-  const double log_total = std::log(total) + top;
-  for (std::size_t k = 0; k < classes; ++k) gradient[k] = static_cast<float>(std::exp(logit(k) - log_total));
+  for (std::size_t k = 0; k < classes; ++k) total += base::exp(logit(k) - top);
+  const double log_total = base::log(total) + top;
+  for (std::size_t k = 0; k < classes; ++k) gradient[k] = static_cast<float>(base::exp(logit(k) - log_total));
   gradient[label] -= 1.0f;
   return logit(label) - log_total;
 }
@@ -72,7 +73,7 @@ std::vector<double> image_weights(ClassCounts counts, const Weight& weight) {
 }
 
 // E(n) = (1 - beta^n) / (1 - beta) (Cui et al., 2019), beta above 0.
-inline double effective_images(double n, double beta) { return std::expm1(n * std::log(beta)) / (beta - 1); }
+inline double effective_images(double n, double beta) { return base::expm1(n * base::log(beta)) / (beta - 1); }
 
 template <class Config>
 void add_beta(base::ParamTable<Config>& table, double Config::*beta, const std::string& help) {

@@ -17,7 +17,7 @@ class LogitAdjusted final : public Loss {
     const auto images = static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
     for (std::size_t k = 0; k < counts.size(); ++k) {
       // A class without images is never right and, infinitely far down, never in the way.
-      shifts_[k] = config.tau == 0 ? 0 : config.tau * std::log(static_cast<double>(counts[k]) / images);
+      shifts_[k] = config.tau == 0 ? 0 : config.tau * base::log(static_cast<double>(counts[k]) / images);
     }
   }
   double value(std::span<const float> logits, std::int32_t label, std::span<float> gradient) const override {

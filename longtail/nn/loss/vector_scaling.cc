@@ -20,8 +20,8 @@ class VectorScaling final : public Loss {
     const auto most = static_cast<double>(*std::max_element(counts.begin(), counts.end()));
     for (std::size_t k = 0; k < counts.size(); ++k) {
       const auto n = static_cast<double>(counts[k]);
-      factors_[k] = config.gamma == 0 ? 1 : std::pow(n / most, config.gamma);
-      shifts_[k] = config.tau == 0 ? 0 : config.tau * std::log(n / images);
+      factors_[k] = config.gamma == 0 ? 1 : base::power(n / most, config.gamma);
+      shifts_[k] = config.tau == 0 ? 0 : config.tau * base::log(n / images);
     }
   }
   double value(std::span<const float> logits, std::int32_t label, std::span<float> gradient) const override {
