@@ -29,7 +29,7 @@ std::vector<float> made_up_images(std::size_t count) {
   return values;
 }
 
-void follow(const nlohmann::json& expected) {
+void follow(const std::string& kind, const nlohmann::json& expected) {
   const int channels = expected["channels"];
   const ResNetSpec spec = make_spec("resnet20", expected["shortcut"].get<std::string>(), 10, channels);
   const std::size_t pixels = static_cast<std::size_t>(channels) * data::kPixels;
@@ -37,7 +37,7 @@ void follow(const nlohmann::json& expected) {
   std::vector<std::int32_t> labels;
   for (int i = 0; i < 10 * kBatch; ++i) labels.push_back(i % 10);
   base::ThreadPool pool(2);
-  const auto engine = make_engine("onednn", spec, kBatch, pool);
+  const auto engine = make_engine(kind, spec, kBatch, pool);
   const auto loss = make_loss("cross_entropy", {});
   auto parameters = initial_parameters(spec, 42);
   auto buffers = initial_buffers(spec);
@@ -61,8 +61,11 @@ TEST(Steps, TenStepsAndAnEvaluationFollowPyTorch) {
       nlohmann::json::parse(base::read_text(base::source_dir() + "/longtail/nn/testdata/steps.json"));
   ASSERT_EQ(cases.size(), 3u);
   for (const auto& expected : cases) {
-    SCOPED_TRACE(expected["shortcut"].get<std::string>() + (expected["nesterov"] ? ", Nesterov" : ", plain"));
-    follow(expected);
+    for (const std::string kind : {"simd", "onednn"}) {
+      SCOPED_TRACE(kind + ", " + expected["shortcut"].get<std::string>() +
+                   (expected["nesterov"] ? ", Nesterov" : ", plain"));
+      follow(kind, expected);
+    }
   }
 }
 

@@ -11,6 +11,7 @@
 #include "longtail/data/image.h"
 #include "longtail/nn/init.h"
 #include "longtail/nn/sgd.h"
+#include "longtail/nn/simd/targets.h"
 #include "longtail/train/batch_queue.h"
 #include "longtail/train/checkpoint.h"
 #include "longtail/train/predictions.h"
@@ -126,7 +127,7 @@ TEST_F(RunTraining, IsTheAlgorithmOfThePaper) {
 }
 
 TEST_F(RunTraining, GivesTheSameBytesOnAnyNumberOfThreads) {
-  for (const std::string engine : {"auto", "onednn"}) {
+  for (const std::string engine : {"auto", "simd", "onednn"}) {
     RunConfig config = small_config();
     config.engine = engine;
     run_training(config, options(engine + "1"));
@@ -136,6 +137,21 @@ TEST_F(RunTraining, GivesTheSameBytesOnAnyNumberOfThreads) {
       run_training(config, options(name));
       EXPECT_EQ(results(name), results(engine + "1")) << name;
     }
+  }
+}
+
+TEST_F(RunTraining, GivesTheSameBytesOnEveryInstructionSetOfTheMachine) {
+  RunConfig config = small_config();
+  config.engine = "simd";
+  config.epochs = 2;
+  run_training(config, options("best"));
+  for (const nn::simd::Target target : nn::simd::available_targets()) {
+    const std::string name = nn::simd::target_name(target);
+    setenv("LONGTAIL_CPU", name.c_str(), 1);
+    config.threads = 1 + config.threads % 3;
+    run_training(config, options(name));
+    unsetenv("LONGTAIL_CPU");
+    EXPECT_EQ(results(name), results("best")) << name << " on " << config.threads << " threads";
   }
 }
 
