@@ -1,5 +1,5 @@
-// Three training steps and a prediction of ResNet-20 by the portable engine on made-up images; prints their bits as
-// hashes. scripts/test-neon compares what this says on different CPUs.
+// Three training steps and a prediction of ResNet-20 by the portable engine on made-up images; prints their
+// bits as hashes. scripts/test-neon compares what this says on different CPUs.
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -51,7 +51,8 @@ void train(const char* shortcut, int width, int side, int threads) {
     std::printf(" loss %a", result.loss);
   }
   engine->predict(parameters, buffers, {images.data(), {}, kBatch}, logits);
-  std::printf(" parameters %016" PRIx64 " momentum %016" PRIx64 " statistics %016" PRIx64 " logits %016" PRIx64 "\n",
+  std::printf(" parameters %016" PRIx64 " momentum %016" PRIx64 " statistics %016" PRIx64
+              " logits %016" PRIx64 "\n",
               hash_of(parameters), hash_of(momentum), hash_of(buffers), hash_of(logits));
 }
 
