@@ -64,12 +64,15 @@ bool same_value(const std::string& a, const std::string& b) {
   return x && y ? std::abs(*x - *y) <= 1e-12 * std::abs(*x) : a == b;
 }
 
-// The runs' parameters as one map, the epochs as they were trained.
+}  // namespace
+
 std::map<std::string, std::string> protocol_of(const Run& run) {
   std::map<std::string, std::string> protocol = run.config;
   if (run.log) protocol["epochs"] = std::to_string(run.log->epochs());
   return protocol;
 }
+
+namespace {
 
 const Run* any_run(const Results& results, const std::string& series, const std::string& condition) {
   for (const Run& run : results.runs) {
@@ -127,17 +130,24 @@ Results paper_results() {
 }
 
 const std::map<std::string, std::string>& paper_protocol() {
-  static const std::map<std::string, std::string> protocol = {
-      {"dataset", "cifar100"},    {"profile", "exp"},
-      {"class_order", "label"},   {"model", "resnet32"},
-      {"shortcut", "projection"}, {"augment", "crop_flip"},
-      {"loss", "cross_entropy"},  {"epochs", "200"},
-      {"batch_size", "128"},      {"lr", "0.1"},
-      {"momentum", "0.9"},        {"nesterov", "true"},
-      {"weight_decay", "0.0002"}, {"clip", "5"},
-      {"schedule", "multistep"},  {"warmup_epochs", "5"},
-      {"milestones", "160,180"},  {"lr_decay", "0.01"},
-      {"val_fraction", "0"}};
+  static const std::map<std::string, std::string> protocol = {{"dataset", "cifar100"},
+                                                              {"profile", "exp"},
+                                                              {"class_order", "label"},
+                                                              {"model", "resnet32"},
+                                                              {"shortcut", "projection"},
+                                                              {"augment", "crop_flip"},
+                                                              {"loss", "cross_entropy"},
+                                                              {"epochs", "200"},
+                                                              {"batch_size", "128"},
+                                                              {"lr", "0.1"},
+                                                              {"momentum", "0.9"},
+                                                              {"weight_decay", "0.0002"},
+                                                              {"clip", "5"},
+                                                              {"schedule", "multistep"},
+                                                              {"warmup_epochs", "5"},
+                                                              {"milestones", "160,180"},
+                                                              {"lr_decay", "0.01"},
+                                                              {"val_fraction", "0"}};
   return protocol;
 }
 
@@ -304,6 +314,7 @@ Against against_paper(const Results& results, const SummaryOptions& options) {
   if (const std::string missing = missing_of_paper(same); !missing.empty())
     against.statements.push_back(missing);
   against.statements.insert(against.statements.end(), same.warnings.begin(), same.warnings.end());
+  compare_curves(results, against);
   against.claims = judge_claims(same, paper, options);
   against.statements.push_back(count_of(against.claims));
   against.tables.push_back(std::move(table));

@@ -23,7 +23,15 @@ struct Against {
 // The paper's 36 results, embedded.
 Results paper_results();
 
-// What the paper trained with, by parameter name.
+// The parameters of a run as one map, the epochs as they were trained.
+std::map<std::string, std::string> protocol_of(const Run& run);
+
+// The training loss beside the published curves, by stretches of epochs, and which momentum the runs had: a
+// table and statements. Nothing without logs. (against_curves.cc)
+void compare_curves(const Results& results, Against& against);
+
+// What the paper trained with, by parameter name. Nesterov's momentum or plain is left open: the text says
+// one, the published curves the other.
 const std::map<std::string, std::string>& paper_protocol();
 
 // The parameters in which the two differ, as "shortcut (pad there, projection here)". A parameter that one

@@ -10,6 +10,7 @@ endif()
 set(embedded_files
   ${CMAKE_CURRENT_LIST_DIR}/data/paper_per_seed.csv
   ${CMAKE_CURRENT_LIST_DIR}/data/field.csv
+  ${CMAKE_CURRENT_LIST_DIR}/data/published_curves.csv
   ${CMAKE_CURRENT_LIST_DIR}/page/page.html
   ${CMAKE_CURRENT_LIST_DIR}/page/page.css
   ${CMAKE_CURRENT_LIST_DIR}/page/charts.js

@@ -324,14 +324,20 @@ void compare_with_best(const Fit& fit, const auto& intervals, Family& family) {
 
 void rule_out(const Fit& fit, const auto& intervals, std::size_t baseline, Family& family) {
   const std::size_t k = fit.who.size();
-  const bool open = baseline >= k || family.any_established();
+  const bool with_baseline = baseline < k;
+  // The gate: as long as all may be equal, none is ruled out.
+  const bool open = !with_baseline || family.any_established();
   for (std::size_t i = 0; i < k; ++i) {
     Standing& own = family.standings[fit.who[i]];
     for (std::size_t j = 0; j < k; ++j) {
       if (j == i) continue;
       const Widths widths = intervals.widths(i, j);
-      const double margin = i == baseline || j == baseline ? widths.with_baseline : widths.of_all_pairs;
-      if (fit.who[j] == family.leader) own.rival_margin = margin;
+      const bool dunnett = i == baseline || j == baseline;
+      if (fit.who[j] == family.leader)
+        own.rival_margin = dunnett ? widths.with_baseline : widths.of_all_pairs;
+      const double margin = dunnett         ? widths.with_baseline
+                            : with_baseline ? widths.with_best
+                                            : widths.of_all_pairs;
       if (open && intervals.estimate(j, i) > margin) own.may_be_best = false;
     }
   }
@@ -474,7 +480,7 @@ double chance_to_settle(const std::vector<Lead>& leads, double residual, int str
   Box box;
   for (const Lead& lead : leads) {
     box.low.push_back(lead.with_baseline ? dunnett_critical(strategies - 1, dof, 1 - alpha, Sides::kTwo)
-                                         : all_pairs_critical(strategies, dof, 1 - alpha));
+                                         : dunnett_critical(strategies - 1, dof, 1 - alpha, Sides::kOne));
     box.high.push_back(kInfinity);
     box.shift.push_back(lead.ahead / (residual * std::sqrt(2.0 / seeds)));
   }

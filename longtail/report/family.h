@@ -3,11 +3,12 @@
 // seed + residual, fitted by least squares (missing runs allowed). From it Dunnett's simultaneous intervals
 // against the baseline and Hsu's multiple comparisons with the best.
 //
-// Hsu's intervals protect one best strategy. Of several that are equally good they drop one too often (of two
-// copies in 10% of studies). So a strategy is ruled out if it is below another by more than chance explains
-// among all pairs: by Dunnett's interval if one of the two is the baseline, otherwise by Tukey's, and that
-// only if some difference from the baseline is established. If all are equal, nothing is established and
-// nothing ruled out with probability 1 - alpha.
+// Hsu's intervals protect one best strategy. If all are equal they drop one too often (of two copies in 10%
+// of studies), so there is a gate: nothing is ruled out unless some difference from the baseline is
+// established. Then a strategy is ruled out if it is below the baseline, or the baseline below it, by
+// Dunnett's interval, or below another by Hsu's (Tukey's for all pairs where there is no baseline and so no
+// gate). If all are equal, nothing is established and nothing ruled out with probability 1 - alpha; a
+// strategy that is the best is ruled out with probability alpha at most.
 #pragma once
 
 #include <cstddef>

@@ -116,20 +116,27 @@ std::string data_json(const Report& report) {
   return text;
 }
 
-// The pairs of a finding as dots about zero, on a scale that all findings share.
+// A finding on a scale that all share: the pairs as dots, their difference as a bar, its interval as a
+// whisker.
 std::string strip(const Comparison& c, double reach, const std::string& colour) {
-  const auto x = [&](double value) { return 75 + 69 * value / reach; };
+  const auto x = [&](double value) { return 75 + 69 * std::clamp(value / reach, -1.0, 1.0); };
   std::string out =
       "<svg class=\"strip\" viewBox=\"0 0 150 22\" aria-hidden=\"true\">"
       "<line x1=\"4\" x2=\"146\" y1=\"11\" y2=\"11\" stroke=\"currentColor\" stroke-opacity=\".18\"/>"
       "<line x1=\"75\" x2=\"75\" y1=\"2\" y2=\"20\" stroke=\"currentColor\" stroke-opacity=\".55\"/>";
+  if (std::isfinite(c.low)) {
+    out += fmt::format(
+        "<path class=\"whisker\" d=\"M{0:.1f} 7v8M{0:.1f} 11H{1:.1f}M{1:.1f} 7v8\" stroke=\"{2}\" "
+        "stroke-width=\"1.6\" fill=\"none\"/>",
+        x(c.low), x(c.high), colour);
+  }
   for (double d : c.differences)
-    out += fmt::format("<circle cx=\"{:.1f}\" cy=\"11\" r=\"3.6\" fill=\"{}\" fill-opacity=\".55\"/>", x(d),
+    out += fmt::format("<circle cx=\"{:.1f}\" cy=\"11\" r=\"2.8\" fill=\"{}\" fill-opacity=\".5\"/>", x(d),
                        colour);
   return out + fmt::format(
                    "<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"4\" y2=\"18\" stroke=\"{1}\" "
                    "stroke-width=\"2.4\"/></svg>",
-                   x(c.mean), colour);
+                   x(c.difference), colour);
 }
 
 std::string findings_html(const Report& report) {
@@ -137,6 +144,10 @@ std::string findings_html(const Report& report) {
   double reach = 0.5;
   for (const Comparison& c : summary.comparisons) {
     for (double d : c.differences) reach = std::max(reach, std::abs(d));
+    for (double d : {c.low, c.high}) {
+      // An interval from two seeds may be as wide as the page; the dots say more then.
+      if (std::isfinite(d)) reach = std::max(reach, std::min(std::abs(d), 30.0));
+    }
   }
   std::map<std::string, std::string> colours;
   const std::vector<Look> look = looks(report.results);
@@ -152,10 +163,12 @@ std::string findings_html(const Report& report) {
       const Finding& f = summary.findings[i];
       if (f.condition != *condition || !summary.shows(f.metric)) continue;
       (f.metric != Metric::kHead && f.metric != Metric::kMedium ? main : more) += fmt::format(
-          "<li class=\"{}\" data-series=\"{}\" data-metric=\"{}\"><span class=\"mark\" "
+          "<li class=\"{}\" data-series=\"{}\" data-metric=\"{}\" data-low=\"{}\" data-high=\"{}\"><span "
+          "class=\"mark\" "
           "title=\"{}\"></span><span>{}</span>{}</li>\n",
           f.established ? "yes" : "no", html_escape(f.series), metric_name(f.metric),
-          f.established ? "the pairs agree" : "not established", html_escape(f.sentence),
+          fixed(summary.comparisons[i].low, 4), fixed(summary.comparisons[i].high, 4),
+          f.established ? "established" : "not established", html_escape(f.sentence),
           strip(summary.comparisons[i], reach, colours[f.series]));
     }
     if (main.empty() && more.empty()) continue;
@@ -167,9 +180,10 @@ std::string findings_html(const Report& report) {
   }
   if (!summary.findings.empty()) {
     out += fmt::format(
-        "<p class=\"key\"><span><span class=\"mark yes\"></span>the pairs agree</span><span><span "
+        "<p class=\"key\"><span><span class=\"mark yes\"></span>established</span><span><span "
         "class=\"mark\"></span>not "
-        "established</span><span>dots: seeds; bar: their mean; axis: ±{} points against {}</span></p>\n",
+        "established</span><span>dots: seeds; bar: the difference; whisker: its 95% interval; axis: ±{} "
+        "points against {}</span></p>\n",
         fixed(reach, 1), html_escape(series_title(summary.baseline)));
   }
   if (!summary.remarks.empty()) {

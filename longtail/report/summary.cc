@@ -143,7 +143,7 @@ std::string series_words(const std::string& series) {
 
 Question question_of(const Results& results, const std::string& condition, const std::string& baseline,
                      const SummaryOptions& options) {
-  Question question{.goal = goal_of(results, options.goal)};
+  Question question{.goal = goal_of(results, options.goal), .looks = options.looks};
   question.table = table_of(results, condition,
                             [&](const Run& run) { return goal_value(run, question.goal, options.at); });
   for (const std::string& name : question.table.names) question.words.push_back(series_words(name));

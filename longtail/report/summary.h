@@ -19,6 +19,7 @@ struct SummaryOptions {
   Deviation deviation = Deviation::kPopulation;
   At at = At::kBest;
   Goal goal = Goal::kBalanced;
+  std::optional<LookPlan> looks{};  // the runs are those of a race: the recommendation says what it decided
 };
 
 struct Average {

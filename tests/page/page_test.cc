@@ -208,8 +208,8 @@ TEST_F(PageTest, EveryFindingIsWhatItsTableSays) {
       "li.dataset.metric, li.textContent, li.className])");
   ASSERT_EQ(findings.size(), 33u);  // three strategies, three ratios, four metrics, less three empty tails
   const std::regex form(
-      "(Overall|Head|Medium|Tail) accuracy at ρ = (\\d+): .*(above|below) .*for (\\d) of (\\d) seeds, "
-      "([+-][0-9.]+) points on average\\.");
+      "(Overall|Head|Medium|Tail) accuracy at ρ = (\\d+): .* ([+-]?[0-9.]+) points \\(([+-][0-9.]+) to "
+      "([+-][0-9.]+)\\), (above|below) for (\\d) of (\\d) seeds\\.");
   for (const json& finding : findings) {
     const std::string series = finding[0], words = finding[2];
     std::smatch match;
@@ -218,9 +218,20 @@ TEST_F(PageTest, EveryFindingIsWhatItsTableSays) {
     for (const auto& row : read_table(out_->path() / "tables" / ("paired_" + series + ".csv"))) {
       if (row.at("Metric") != match[1] || row.at("ρ") != match[2]) continue;
       found = true;
-      EXPECT_NEAR(*base::parse_real(row.at("Mean")), std::stod(match[6]), 0.00501) << words;
-      EXPECT_EQ(row.at("Sign agreement"), match[4].str() + "/" + match[5].str()) << words;
-      EXPECT_EQ(finding[3], match[4] == match[5] ? "yes" : "no") << words;
+      const double mean = *base::parse_real(row.at("Mean")), low = std::stod(match[4]),
+                   high = std::stod(match[5]);
+      EXPECT_NEAR(std::abs(mean), std::abs(std::stod(match[3])), 0.00501) << words;
+      EXPECT_EQ(mean > 0 ? "above" : "below", match[6].str()) << words;
+      EXPECT_NEAR((low + high) / 2, mean, 0.011) << words;
+      int agree = 0, seeds = 0;
+      for (const auto& [column, value] : row) {
+        if (column.find("Seed ") != 0) continue;
+        ++seeds;
+        agree += *base::parse_real(value) * mean > 0;
+      }
+      EXPECT_EQ(std::to_string(agree), match[7].str()) << words;
+      EXPECT_EQ(std::to_string(seeds), match[8].str()) << words;
+      EXPECT_EQ(finding[3], low > 0 || high < 0 ? "yes" : "no") << words;
     }
     EXPECT_TRUE(found) << words;
   }
