@@ -13,7 +13,8 @@ namespace {
 
 struct Flags {
   std::vector<std::string> inputs;
-  std::string out, baseline, against, deviation = "population", at = "best", epochs, goal = "balanced";
+  std::string out, baseline, against, deviation = "population", at = "best", epochs, goal = "balanced",
+                                      select = "log";
   bool tables_only = false, json = false;
 };
 
@@ -30,6 +31,11 @@ report::ReportOptions options_of(const Flags& flags) {
   options.summary.deviation =
       flags.deviation == "sample" ? report::Deviation::kSample : report::Deviation::kPopulation;
   options.summary.at = flags.at == "last" ? report::At::kLast : report::At::kBest;
+  options.read.select = flags.select == "overall"    ? report::Select::kOverall
+                        : flags.select == "balanced" ? report::Select::kBalanced
+                        : flags.select == "tail"     ? report::Select::kTail
+                                                     : report::Select::kAsLogged;
+  if (flags.select == "last") options.summary.at = report::At::kLast;
   options.summary.goal = report::parse_goal(flags.goal);
   options.tables_only = flags.tables_only;
   options.against_paper = flags.against == "paper";
@@ -94,6 +100,15 @@ void add_report(App& app) {
       ->capture_default_str();
   command->add_option("--at", flags->at, "Report the `best` epoch (as the paper) or the `last` one.")
       ->check(IsMember({"best", "last"}))
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--select", flags->select,
+          "Which epoch counts as the best: the one the `log` says, or the one with the highest `overall`, "
+          "`balanced`\nor `tail` accuracy on the test images, or the `last`. Tables of single classes stay "
+          "at "
+          "the log's.")
+      ->check(IsMember({"log", "overall", "balanced", "tail", "last"}))
       ->capture_default_str();
   command->add_option("--epochs", flags->epochs,
                       "Report only runs of so many epochs, or `all`, each number as a row of its own.\n"

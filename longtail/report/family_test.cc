@@ -12,6 +12,7 @@
 #include "longtail/base/text.h"
 #include "longtail/report/against.h"
 #include "longtail/report/multivariate_t.h"
+#include "longtail/report/tables.h"
 #include "longtail/report/test_logs.h"
 
 namespace longtail::report {
@@ -156,6 +157,31 @@ TEST(FamilyTest, ThePapersOwnNumbersGiveTheIntervalsThatAreQuotedOfThem) {
   EXPECT_EQ(ten.standings[3].judgement, Judgement::kEstablished);
 }
 
+TEST(FamilyTest, TheCommittedRunsGiveTheIntervalsThatAreQuotedOfThem) {
+  const std::vector<std::filesystem::path> folder = {base::source_dir() + "/results/cifar100-lt"};
+  const Summary summary = summarise(read_results(folder), {});
+  const auto check = [&](const char* series, Metric metric, double difference, double half,
+                         bool established) {
+    const Comparison* c = find_comparison(summary, series, "100", metric);
+    ASSERT_TRUE(c) << series;
+    EXPECT_NEAR(c->difference, difference, 0.005) << series;
+    EXPECT_NEAR(0.5 * (c->high - c->low), half, 0.005) << series;
+    EXPECT_EQ(c->established(), established) << series;
+  };
+  check("progressive", Metric::kTail, 2.26, 1.87, true);
+  check("progressive", Metric::kOverall, 1.09, 1.75, false);
+  check("class_balanced", Metric::kOverall, -5.07, 1.75, true);
+  const Recommendation& made = summary.answers.at(0).recommendation;
+  EXPECT_EQ(made.series, "progressive");
+  EXPECT_EQ(made.ruled_out, (std::vector<std::string>{"class_balanced", "square_root"}));
+  EXPECT_EQ(
+      made.sentence.find("Use progressive. Balanced accuracy 40.1; class-balanced and square-root are ruled "
+                         "out; uniform is not (difference 1.1, between -0.7 and +2.8). On the tail it gains "
+                         "2.3 over uniform (0.4 to 4.1); on the head it may lose up to 3.7;"),
+      0u)
+      << made.sentence;
+}
+
 TEST(FamilyTest, TwoStrategiesAreAPairedTTest) {
   const SeedTable table{{"a", "b"}, {{50, 52, 51, 49}, {51, 53.5, 52.2, 49.6}}};
   const Family family = analyse(table);
@@ -275,6 +301,22 @@ TEST(MultivariateTTest, TheDistributionFunctionsAreEachOthersInverseOrHaveKnownV
   EXPECT_NEAR(beta_cdf(0.3, 2, 3), 0.3483, 1e-12);  // 1 - sum of binomials
   EXPECT_NEAR(beta_cdf(0.5, 4.5, 4.5), 0.5, 1e-12);
   EXPECT_NEAR(beta_cdf(0.9, 1, 3), 1 - 0.001, 1e-12);
+}
+
+TEST(NoiseTest, TestNoiseIsBinomialByClassAndWilsonsIntervalThatOfR) {
+  // prop.test(5, 25, correct = FALSE): 0.0886 to 0.3913.
+  EXPECT_NEAR(wilson(0.2, 25).low, 0.08860, 1e-4);
+  EXPECT_NEAR(wilson(0.2, 25).high, 0.39126, 1e-4);
+  train::RunLog log;
+  log.class_counts = {500, 10};  // head and tail
+  train::FullResult result;
+  result.per_class = {50, 20};
+  result.confusion = {{50, 50}, {20, 5}};
+  EXPECT_NEAR(test_noise(log, result, Metric::kHead), 100 * std::sqrt(0.25 / 100), 1e-9);
+  EXPECT_NEAR(test_noise(log, result, Metric::kTail), 100 * std::sqrt(0.16 / 25), 1e-9);
+  EXPECT_NEAR(test_noise(log, result, Metric::kBalanced), 50 * std::sqrt(0.25 / 100 + 0.16 / 25), 1e-9);
+  EXPECT_NEAR(test_noise(log, result, Metric::kOverall), 100 * std::sqrt(0.25 * 100 + 0.16 * 25) / 125, 1e-9);
+  EXPECT_TRUE(std::isnan(test_noise(log, result, Metric::kMedium)));
 }
 
 TEST(FamilyTest, TheChanceToSettleIsThatOfSimulatedStudies) {

@@ -40,6 +40,33 @@ Accuracies accuracies(const train::FullResult& result) {
   return {one.overall, one.head, one.medium, one.tail, result.balanced};
 }
 
+// Balanced accuracy by epoch. A log that does not tell it has it all the same where it is overall accuracy.
+std::vector<double> balanced_curve(const train::RunLog& log) {
+  return std::abs(log.best.balanced - log.best.accuracy.overall) < 0.011 ? log.test_acc
+                                                                         : std::vector<double>{};
+}
+
+// The accuracies of the epoch that is asked for; those of the log's own best epoch if the log cannot tell.
+void select_epoch(Run& run, Select select, std::vector<std::string>& warnings) {
+  if (select == Select::kAsLogged || !run.log) return;
+  const train::RunLog& log = *run.log;
+  const std::vector<double> balanced = balanced_curve(log);
+  const std::vector<double>& by = select == Select::kOverall    ? log.test_acc
+                                  : select == Select::kBalanced ? balanced
+                                                                : log.tail_acc;
+  std::size_t best = by.size();
+  for (std::size_t e = 0; e < by.size(); ++e) {
+    if (std::isfinite(by[e]) && (best == by.size() || by[e] > by[best])) best = e;
+  }
+  if (best == by.size()) {
+    warnings.push_back(fmt::format("{}: does not tell {} accuracy by epoch; its own best epoch is taken.",
+                                   run.source, select == Select::kBalanced ? "balanced" : "tail"));
+    return;
+  }
+  run.best = {log.test_acc[best], log.head_acc[best], log.medium_acc[best], log.tail_acc[best],
+              balanced.empty() ? std::nan("") : balanced[best]};
+}
+
 Run run_of(const fs::path& path) {
   auto log = std::make_shared<train::RunLog>(train::read_log(path));
   if (log->schema > train::kLogSchema) {
@@ -461,6 +488,7 @@ Results read_results(std::span<const fs::path> paths, const ReadOptions& options
   const auto add_log = [&](const fs::path& path) {
     try {
       runs.push_back(run_of(path));
+      select_epoch(runs.back(), options.select, warnings);
     } catch (const base::Error& error) {
       const std::string why = error.what();
       const bool named = why.find(path.string()) != std::string::npos;

@@ -45,7 +45,12 @@ struct Run {
   std::string condition{};  // "100", or "cifar100, 100" where the data varies too
 };
 
+// Which epoch of a run counts as its best: the one its log says, or the first with the highest overall,
+// balanced or tail accuracy on the test images.
+enum class Select { kAsLogged, kOverall, kBalanced, kTail };
+
 struct ReadOptions {
+  Select select = Select::kAsLogged;
   // Runs are compared only at the same number of epochs: the most common one, or this one. 0: each is its own
   // series.
   std::optional<int> epochs;

@@ -298,6 +298,20 @@ TEST(SummaryTest, NoDifferenceIsSaidToBeNone) {
   EXPECT_FALSE(summary.findings[0].established);
 }
 
+TEST(ResultsTest, SelectTakesTheFirstEpochWithTheHighestAccuracyOfItsKind) {
+  const test::Folder folder("select");
+  train::RunLog log = test::make_log({"uniform", 100, 1, 6});
+  log.tail_acc = {1, 9, 3, 9, 2, 4};
+  folder.add("one", log);
+  const std::vector<std::filesystem::path> paths = {folder.path()};
+  const Results tail = read_results(paths, {.select = Select::kTail});
+  EXPECT_EQ(accuracy(tail.runs[0], Metric::kTail, At::kBest), 9);
+  EXPECT_EQ(accuracy(tail.runs[0], Metric::kOverall, At::kBest), log.test_acc[1]);
+  EXPECT_EQ(accuracy(tail.runs[0], Metric::kBalanced, At::kBest), log.test_acc[1]);  // as many images in each
+  const Results overall = read_results(paths, {.select = Select::kOverall});
+  EXPECT_EQ(accuracy(overall.runs[0], Metric::kOverall, At::kBest), log.best.accuracy.overall);
+}
+
 TEST(SummaryTest, AnUnknownBaselineIsRefusedWithASuggestion) {
   const test::Folder folder("baseline");
   test::write_grid(folder, {100}, {1}, 5);

@@ -349,6 +349,8 @@ std::vector<Table> all_tables(const Results& results, const Summary& summary) {
   }
   for (auto c = results.conditions.rbegin(); c != results.conditions.rend(); ++c)
     add(intervals_table(summary, *c));
+  for (auto c = results.conditions.rbegin(); c != results.conditions.rend(); ++c)
+    add(noise_table(results, summary, *c));
   add(best_final_table(results, summary.options));
   for (auto c = results.conditions.rbegin(); c != results.conditions.rend(); ++c) {
     add(groups_table(results, *c, summary.options, true));

@@ -19,6 +19,14 @@ Table overall_table(const Results& results, const SummaryOptions& options);
 std::optional<Table> balanced_table(const Results& results, const SummaryOptions& options);
 // Every difference from the baseline and from the best with its simultaneous interval.
 std::optional<Table> intervals_table(const Summary& summary, const std::string& condition);
+// Seed noise and test-set noise of one run by metric; none without confusion matrices. (tables_noise.cc)
+std::optional<Table> noise_table(const Results& results, const Summary& summary,
+                                 const std::string& condition);
+// The standard deviation, in points, that the choice of test images gives an accuracy. NaN if the log does
+// not tell how many there were.
+double test_noise(const train::RunLog& log, const train::FullResult& result, Metric metric);
+// Wilson's 95% interval of a share seen in `count` images.
+Interval wilson(double share, double count);
 Table groups_table(const Results& results, const std::string& condition, const SummaryOptions& options,
                    bool deviations);
 Table per_seed_table(const Results& results, const SummaryOptions& options);
