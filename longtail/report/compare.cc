@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <set>
 
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
 #include "longtail/report/table.h"
+#include "longtail/train/predictions.h"
 #include "longtail/train/run_log.h"
 
 namespace longtail::report {
@@ -128,12 +130,57 @@ std::string same_start(const Logs& logs) {
   return out;
 }
 
+// A run's predictions if they are there and are those of the log.
+std::optional<train::Predictions> predictions_of(const std::filesystem::path& log_file,
+                                                 const train::RunLog& log) {
+  const std::filesystem::path path = train::predictions_path(log_file);
+  if (log.predictions.empty() || !std::filesystem::exists(path)) return std::nullopt;
+  try {
+    return train::read_predictions(path, log.predictions);
+  } catch (const base::Error&) {
+    return std::nullopt;  // what is damaged proves nothing; `evaluate` says so
+  }
+}
+
 }  // namespace
+
+std::optional<ImagePairs> pair_images(const train::Predictions& a, const train::Predictions& b) {
+  if (a.labels.empty() || a.labels != b.labels) return std::nullopt;
+  struct Class {
+    double images = 0, sum = 0, squares = 0;
+  };
+  std::map<std::int32_t, Class> classes;
+  ImagePairs pairs{.images = a.size()};
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const bool first = a.best[i].label == a.labels[i], second = b.best[i].label == a.labels[i];
+    pairs.gained += second && !first;
+    pairs.lost += first && !second;
+    Class& own = classes[a.labels[i]];
+    const double d = static_cast<double>(second) - static_cast<double>(first);
+    own.images += 1;
+    own.sum += d;
+    own.squares += d * d;
+  }
+  double mean = 0, variance = 0;
+  const double count = static_cast<double>(classes.size());
+  for (const auto& [label, own] : classes) {
+    const double centre = own.sum / own.images;
+    mean += centre / count;
+    variance += (own.squares / own.images - centre * centre) / own.images / (count * count);
+  }
+  pairs.balanced = 100 * mean;
+  const double half = 100 * 1.959964 * std::sqrt(variance);
+  pairs.low = pairs.balanced - half;
+  pairs.high = pairs.balanced + half;
+  return pairs;
+}
 
 std::string compare_runs(const std::vector<std::filesystem::path>& paths) {
   Logs logs;
+  std::vector<std::filesystem::path> files;
   for (const auto& path : paths) {
-    logs.push_back(train::read_log(std::filesystem::is_directory(path) ? path / "log.json" : path));
+    files.push_back(std::filesystem::is_directory(path) ? path / "log.json" : path);
+    logs.push_back(train::read_log(files.back()));
   }
   std::string out;
   for (std::size_t i = 0; i < logs.size(); ++i) {
@@ -144,6 +191,18 @@ std::string compare_runs(const std::vector<std::filesystem::path>& paths) {
   const Table configuration = differences_table(logs);
   out += configuration.rows.empty() ? "The configurations are the same.\n" : to_text(configuration);
   out += same_start(logs) + "\n" + to_text(results_table(logs)) + "\n";
+  const auto first = predictions_of(files[0], logs[0]);
+  for (std::size_t i = 1; first && i < logs.size(); ++i) {
+    const auto other = predictions_of(files[i], logs[i]);
+    const auto pairs = other ? pair_images(*first, *other) : std::nullopt;
+    if (!pairs) continue;
+    out += fmt::format(
+        "{} against A on the same {} test images (best epochs): right where A is wrong {}, wrong where A is "
+        "right {}; "
+        "balanced accuracy {} points ({} to {}, 95%, by the test images alone).\n",
+        static_cast<char>('A' + i % 26), pairs->images, pairs->gained, pairs->lost,
+        fixed(pairs->balanced, 2, true), fixed(pairs->low, 2, true), fixed(pairs->high, 2, true));
+  }
   for (std::size_t i = 1; i < logs.size(); ++i) out += moved_classes(logs, i);
   return out;
 }

@@ -42,6 +42,7 @@ Accuracies accuracies(const train::FullResult& result) {
 
 // Balanced accuracy by epoch. A log that does not tell it has it all the same where it is overall accuracy.
 std::vector<double> balanced_curve(const train::RunLog& log) {
+  if (!log.balanced_acc.empty()) return log.balanced_acc;
   return std::abs(log.best.balanced - log.best.accuracy.overall) < 0.011 ? log.test_acc
                                                                          : std::vector<double>{};
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "longtail/base/error.h"
+#include "longtail/report/compare.h"
 #include "longtail/report/report.h"
 #include "longtail/report/summary.h"
 #include "longtail/report/tables.h"
@@ -310,6 +311,22 @@ TEST(ResultsTest, SelectTakesTheFirstEpochWithTheHighestAccuracyOfItsKind) {
   EXPECT_EQ(accuracy(tail.runs[0], Metric::kBalanced, At::kBest), log.test_acc[1]);  // as many images in each
   const Results overall = read_results(paths, {.select = Select::kOverall});
   EXPECT_EQ(accuracy(overall.runs[0], Metric::kOverall, At::kBest), log.best.accuracy.overall);
+}
+
+TEST(CompareTest, ImagesArePairedByClassAndGiveAnIntervalOfTheDifference) {
+  train::Predictions a{.classes = 2, .labels = {0, 0, 0, 0, 1, 1}}, b = a;
+  for (const int said : {0, 0, 1, 1, 1, 0}) a.best.push_back({said, 1});
+  for (const int said : {0, 0, 0, 1, 1, 1}) b.best.push_back({said, 1});
+  const auto pairs = pair_images(a, b);
+  ASSERT_TRUE(pairs);
+  EXPECT_EQ(pairs->gained, 2u);
+  EXPECT_EQ(pairs->lost, 0u);
+  // One of four gained in class 0, one of two in class 1.
+  EXPECT_NEAR(pairs->balanced, 100 * (0.25 + 0.5) / 2, 1e-9);
+  const double error = 100 * 0.5 * std::sqrt(0.25 * 0.75 / 4 + 0.5 * 0.5 / 2);
+  EXPECT_NEAR(pairs->high - pairs->balanced, 1.959964 * error, 1e-9);
+  b.labels[0] = 1;
+  EXPECT_FALSE(pair_images(a, b));
 }
 
 TEST(SummaryTest, AnUnknownBaselineIsRefusedWithASuggestion) {
