@@ -322,7 +322,7 @@ void compare_with_best(const Fit& fit, const auto& intervals, Family& family) {
   }
 }
 
-void rule_out(const Fit& fit, const auto& intervals, std::size_t baseline, Family& family) {
+void rule_out(const Fit& fit, const auto& intervals, std::size_t baseline, bool race, Family& family) {
   const std::size_t k = fit.who.size();
   const bool with_baseline = baseline < k;
   // The gate: as long as all may be equal, none is ruled out.
@@ -335,19 +335,19 @@ void rule_out(const Fit& fit, const auto& intervals, std::size_t baseline, Famil
       const bool dunnett = i == baseline || j == baseline;
       if (fit.who[j] == family.leader)
         own.rival_margin = dunnett ? widths.with_baseline : widths.of_all_pairs;
-      const double margin = dunnett         ? widths.with_baseline
-                            : with_baseline ? widths.with_best
-                                            : widths.of_all_pairs;
+      const double margin = dunnett                  ? widths.with_baseline
+                            : with_baseline && !race ? widths.with_best
+                                                     : widths.of_all_pairs;
       if (open && intervals.estimate(j, i) > margin) own.may_be_best = false;
     }
   }
 }
 
-void judge(const SeedTable& table, const Fit& fit, const auto& intervals, std::size_t baseline,
+void judge(const SeedTable& table, const Fit& fit, const auto& intervals, std::size_t baseline, bool race,
            Family& family) {
   compare_with_baseline(table, fit, intervals, baseline, family);
   compare_with_best(fit, intervals, family);
-  rule_out(fit, intervals, baseline, family);
+  rule_out(fit, intervals, baseline, race, family);
 }
 
 }  // namespace
@@ -453,12 +453,12 @@ Family analyse(const SeedTable& table, const FamilyOptions& options) {
   if (family.unequal_p < kGross) {
     family.method = Method::kSeparate;
     const Separate intervals(table, least, options);
-    judge(table, least, intervals, baseline, family);
+    judge(table, least, intervals, baseline, options.entrants > 0, family);
   } else {
     family.method = Method::kPooled;
     const Pooled intervals(least, options, baseline);
     family.critical = intervals.critical();
-    judge(table, least, intervals, baseline, family);
+    judge(table, least, intervals, baseline, options.entrants > 0, family);
   }
   return family;
 }

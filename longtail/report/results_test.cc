@@ -305,11 +305,11 @@ TEST(ResultsTest, SelectTakesTheFirstEpochWithTheHighestAccuracyOfItsKind) {
   log.tail_acc = {1, 9, 3, 9, 2, 4};
   folder.add("one", log);
   const std::vector<std::filesystem::path> paths = {folder.path()};
-  const Results tail = read_results(paths, {.select = Select::kTail});
+  const Results tail = read_results(paths, {.select = Select::kTail, .epochs = std::nullopt});
   EXPECT_EQ(accuracy(tail.runs[0], Metric::kTail, At::kBest), 9);
   EXPECT_EQ(accuracy(tail.runs[0], Metric::kOverall, At::kBest), log.test_acc[1]);
   EXPECT_EQ(accuracy(tail.runs[0], Metric::kBalanced, At::kBest), log.test_acc[1]);  // as many images in each
-  const Results overall = read_results(paths, {.select = Select::kOverall});
+  const Results overall = read_results(paths, {.select = Select::kOverall, .epochs = std::nullopt});
   EXPECT_EQ(accuracy(overall.runs[0], Metric::kOverall, At::kBest), log.best.accuracy.overall);
 }
 
