@@ -32,9 +32,14 @@ class Descriptor {
 
 template <class Container>
 Container read_whole(const fs::path& path, std::uint64_t limit) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Without O_NONBLOCK a FIFO would wait for a writer; a regular file does not mind it.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat info {};
   if (file.get() < 0 || ::fstat(file.get(), &info) != 0) {
+    if (errno == EMFILE || errno == ENFILE) {
+      fail<StorageError>("cannot read {}: {}; raise the limit of open files (ulimit -n)", path.string(),
+                         std::strerror(errno));
+    }
     fail("cannot read {}: {}", path.string(), std::strerror(errno));
   }
   if (!S_ISREG(info.st_mode)) fail("cannot read {}: it is not a regular file", path.string());

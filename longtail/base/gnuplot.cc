@@ -1,21 +1,20 @@
 #include "longtail/base/gnuplot.h"
 
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <system_error>
 #include <vector>
 
+#include "longtail/base/confine.h"
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
+#include "longtail/base/quote.h"
 
 namespace longtail::base {
 namespace {
@@ -46,37 +45,19 @@ class ScratchFolder {
   fs::path path_;
 };
 
-// Starts gnuplot without a shell; both its outputs go to `messages`. Returns its exit code, 127 if it cannot
-// start.
-int run_gnuplot(const std::vector<std::string>& arguments, const fs::path& messages) {
-  std::vector<char*> argv;
-  std::string program = "gnuplot";
-  argv.push_back(program.data());
-  std::vector<std::string> copies = arguments;
-  for (std::string& argument : copies) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  // A fixed date inside the PDF, so that the same figure has the same bytes.
-  std::string date = "SOURCE_DATE_EPOCH=0";
-  std::vector<char*> environment = {date.data()};
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (std::strncmp(*entry, "SOURCE_DATE_EPOCH=", 18) != 0) environment.push_back(*entry);
+// Starts gnuplot without a shell and confined (confine.h): the picture is its standard output. Neither the settings of
+// the user nor the variables that gnuplot would obey reach it, so that the same figure has the same bytes.
+ConfinedResult run_gnuplot(const std::vector<std::string>& arguments, const fs::path& output,
+                           const fs::path& messages) {
+  ConfinedOptions options;
+  options.output = output.string();
+  options.messages = messages.string();
+  options.environment = {"SOURCE_DATE_EPOCH=0", "LC_ALL=C.UTF-8", "GNUTERM=dumb"};
+  for (const char* name : {"PATH", "HOME", "TMPDIR", "XDG_CACHE_HOME", "FONTCONFIG_FILE", "FONTCONFIG_PATH"}) {
+    const char* value = std::getenv(name);
+    if (value) options.environment.push_back(fmt::format("{}={}", name, value));
   }
-  environment.push_back(nullptr);
-
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 1, messages.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  pid_t child = 0;
-  const int failed = ::posix_spawnp(&child, "gnuplot", &actions, nullptr, argv.data(), environment.data());
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) return 127;
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return 127;
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  return run_confined("gnuplot", arguments, options);
 }
 
 std::string terminal_for(const fs::path& path, double width_cm, double height_cm) {
@@ -121,7 +102,9 @@ std::string_view strategy_colour(std::string_view strategy) {
 
 bool has_gnuplot() {
   const ScratchFolder scratch;
-  return run_gnuplot({"--version"}, scratch.path() / "messages") == 0;
+  const ConfinedResult result =
+      run_gnuplot({"--version"}, scratch.path() / "output", scratch.path() / "messages");
+  return result.end == ConfinedEnd::kExited && result.code == 0;
 }
 
 Figure::Figure(double width_cm, double height_cm) : width_cm_(width_cm), height_cm_(height_cm) {}
@@ -142,21 +125,27 @@ void Figure::write(const fs::path& path) const {
   const fs::path program = scratch.path() / "script.gp";
   const fs::path messages = scratch.path() / "messages";
   const std::string script =
-      fmt::format("set encoding utf8\nset terminal {}\nset output '{}'\n",
-                  terminal_for(path, width_cm_, height_cm_), picture.string()) +
+      fmt::format("set encoding utf8\nset terminal {}\n", terminal_for(path, width_cm_, height_cm_)) +
       "set border 3 linecolor rgb '#444444'\nset tics nomirror\nset grid linecolor rgb '#dddddd' linetype 1\n"
       "set key noenhanced\n" +
       body_ + "\nset output\n";
   write_atomically(program, std::string_view(script));
-  const int code = run_gnuplot({program.string()}, messages);
-  if (code == 127) {
+  const ConfinedResult result = run_gnuplot({"-d", program.string()}, picture, messages);
+  if (result.end == ConfinedEnd::kNoProgram) {
     fail(
         "cannot draw {}: gnuplot is not installed; install it (Debian: gnuplot-nox) or leave the figures out",
         path.string());
   }
-  if (code != 0 || !fs::exists(picture)) {
+  if (result.end == ConfinedEnd::kNoFilter) {
+    fail(
+        "cannot draw {}: this system does not let gnuplot be confined (seccomp), and a script with names from logs is "
+        "not run otherwise; leave the figures out (--tables-only) or draw them on another machine",
+        path.string());
+  }
+  std::error_code ignored;
+  if (result.code != 0 || !fs::exists(picture) || fs::file_size(picture, ignored) == 0) {
     fail("gnuplot could not draw {}: {}", path.string(),
-         fs::exists(messages) ? read_text(messages) : "no message");
+         fs::exists(messages) ? quote::terminal(read_text(messages)) : "no message");
   }
   std::vector<std::uint8_t> bytes = read_bytes(picture);
   forget_date(bytes);

@@ -1,11 +1,11 @@
 // Figures for print, drawn by gnuplot. The caller writes the plot; terminal, size, fonts, grid and colours
 // are here, so that every figure of the program looks alike. The ending of the file (.pdf, .svg or .png)
-// chooses the format.
+// chooses the format. gnuplot is run confined: it can start no program and write no file.
 //
 //   Figure figure;
 //   figure.block("u", "0 0.046\n99 0.0005\n");
-//   figure.script("plot $u with lines lc rgb '" + std::string(strategy_colour("uniform")) + "' title
-//   'uniform'"); figure.write("weights.pdf");
+//   figure.script("plot $u with lines title " + quote::gnuplot(strategy));
+//   figure.write("weights.pdf");
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ inline constexpr std::array<std::string_view, 8> kOkabeIto = {"#000000", "#E69F0
 // count.
 std::string_view strategy_colour(std::string_view strategy);
 
-// True if gnuplot can be started.
+// True if gnuplot can be started, and confined (confine.h).
 bool has_gnuplot();
 
 class Figure {
@@ -34,7 +34,7 @@ class Figure {
 
   // Adds a data block, `$name` in the script: lines of numbers separated by spaces.
   void block(std::string_view name, std::string_view rows);
-  // Adds gnuplot commands.
+  // Adds gnuplot commands. Text that is not ours goes through quote::gnuplot.
   void script(std::string_view commands);
   // Runs gnuplot; the file is written whole or not at all. An Error repeats what gnuplot complained about.
   void write(const std::filesystem::path& path) const;

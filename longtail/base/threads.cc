@@ -7,12 +7,17 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
+
+#include "longtail/base/error.h"
+#include "longtail/base/start_thread.h"
 
 namespace longtail::base {
 namespace {
@@ -55,8 +60,13 @@ struct ThreadPool::State {
 };
 
 ThreadPool::ThreadPool(int threads) : threads_(std::max(threads, 1)), state_(std::make_unique<State>()) {
-  for (int worker = 1; worker < threads_; ++worker)
-    state_->crew.emplace_back([this, worker] { work(worker); });
+  state_->crew.reserve(static_cast<std::size_t>(threads_ - 1));
+  try {
+    for (int worker = 1; worker < threads_; ++worker)
+      state_->crew.emplace_back([this, worker] { work(worker); });
+  } catch (const std::system_error&) {  // a limit of threads or memory: the crew is as large as it could be made
+    threads_ = static_cast<int>(state_->crew.size()) + 1;
+  }
 }
 
 ThreadPool::~ThreadPool() {
@@ -110,6 +120,16 @@ void ThreadPool::run(int count, const std::function<void(int, int)>& job) {
     wait_while(s.busy, left);
   }
   if (s.error) std::rethrow_exception(s.error);
+}
+
+std::thread start_thread(std::function<void()> work) {
+  try {
+    return std::thread(std::move(work));
+  } catch (const std::system_error& error) {
+    fail<StorageError>(
+        "no thread could be started ({}); raise the limit of processes (ulimit -u) or of memory (ulimit -v)",
+        error.code().message());
+  }
 }
 
 int available_cpus() {

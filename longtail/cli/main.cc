@@ -10,11 +10,17 @@
 #include <new>
 
 #include "longtail/base/error.h"
+#include "longtail/base/quote.h"
 #include "longtail/cli/commands.h"
 #include "longtail/cli/help.h"
 #include "longtail/version.h"
 
 namespace {
+
+// An error may repeat what a file said.
+void complain(const char* sentence) {
+  std::fprintf(stderr, "longtail: %s\n", longtail::base::quote::terminal(sentence).c_str());
+}
 
 int run(int argc, char** argv) {
   using namespace longtail::cli;
@@ -65,10 +71,10 @@ int main(int argc, char** argv) {
     }
     return code;
   } catch (const longtail::base::Interrupted& error) {
-    std::fprintf(stderr, "longtail: %s\n", error.what());
+    complain(error.what());
     return 130;
   } catch (const longtail::base::UsageError& error) {
-    std::fprintf(stderr, "longtail: %s\n", error.what());
+    complain(error.what());
     return 2;
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr,
@@ -76,7 +82,7 @@ int main(int argc, char** argv) {
                  "images, a smaller batch or fewer epochs\n");
     return 1;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "longtail: %s\n", error.what());
+    complain(error.what());
     return 1;
   }
 }

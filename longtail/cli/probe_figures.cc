@@ -2,6 +2,7 @@
 
 #include "longtail/base/file.h"
 #include "longtail/base/gnuplot.h"
+#include "longtail/base/quote.h"
 #include "longtail/cli/probe_words.h"
 
 namespace longtail::cli {
@@ -45,7 +46,7 @@ void draw_strategies(const ProbeResult& result, const fs::path& path) {
     points = points || one.frozen;
     rows += fmt::format("{} {:.8g} {:.8g} {:.8g} {:.8g} {:.8g}\n", s, one.total.bias2,
                         one.total.bias2 + one.total.within, one.total.mse(), value, error);
-    tics += fmt::format("{}\"{}\" {}", s > 0 ? ", " : "", one.strategy, s);
+    tics += fmt::format("{}{} {}", s > 0 ? ", " : "", base::quote::gnuplot_tic(one.strategy), s);
   }
   figure.block("s", rows);
   figure.script(
@@ -82,9 +83,10 @@ void draw_ratios(const ProbeResult& result, const StrategyProbe& uniform, const 
     }
     figure.block(fmt::format("s{}", s), rows);
     plot += fmt::format(
-        "{0}$s{1} using 1:2 with lines lw 2 lc rgb '{2}' title '{3}', "
-        "$s{1} using 1:3 with lines lw 1 dt 2 lc rgb '{2}' title '{3}, Prop. 1'",
-        s > 0 ? ", " : "", s, base::strategy_colour(one.strategy), one.strategy);
+        "{0}$s{1} using 1:2 with lines lw 2 lc rgb '{2}' title {3}, "
+        "$s{1} using 1:3 with lines lw 1 dt 2 lc rgb '{2}' title {4}",
+        s > 0 ? ", " : "", s, base::strategy_colour(one.strategy), base::quote::gnuplot(one.strategy),
+        base::quote::gnuplot(one.strategy + ", Prop. 1"));
   }
   figure.script(plot);
   figure.write(path);
@@ -101,8 +103,8 @@ void draw_course(const ProbeReport& report, const fs::path& path) {
     }
     figure.block(fmt::format("s{}", s), rows);
     const std::string& strategy = report.results.front().strategies[s].strategy;
-    const std::string style = fmt::format("with linespoints lw 2 pt 7 ps 0.5 lc rgb '{}' title '{}'",
-                                          base::strategy_colour(strategy), strategy);
+    const std::string style = fmt::format("with linespoints lw 2 pt 7 ps 0.5 lc rgb '{}' title {}",
+                                          base::strategy_colour(strategy), base::quote::gnuplot(strategy));
     variance += fmt::format("{}$s{} using 1:2 {}", s > 0 ? ", " : "", s, style);
     bias += fmt::format("{}$s{} using 1:3 {}", s > 0 ? ", " : "", s, style);
   }

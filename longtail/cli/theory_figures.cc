@@ -4,6 +4,7 @@
 
 #include "longtail/base/file.h"
 #include "longtail/base/gnuplot.h"
+#include "longtail/base/quote.h"
 #include "longtail/cli/theory_words.h"
 
 namespace longtail::cli {
@@ -34,8 +35,8 @@ void class_lines(base::Figure& figure, const TheoryReport& report, const Value& 
     }
     const std::string name = fmt::format("b{}", block++);
     figure.block(name, rows);
-    plot += fmt::format("{}${} using 1:2 with lines lw 2 dt {} lc rgb '{}' title '{}'", block > 1 ? ", " : "",
-                        name, dash, base::strategy_colour(f.strategy), label_of(f, report));
+    plot += fmt::format("{}${} using 1:2 with lines lw 2 dt {} lc rgb '{}' title {}", block > 1 ? ", " : "",
+                        name, dash, base::strategy_colour(f.strategy), base::quote::gnuplot(label_of(f, report)));
   }
   figure.script(plot);
 }
@@ -85,7 +86,8 @@ void draw_courses(const TheoryReport& report, const fs::path& path) {
     figure.block(fmt::format("s{}", s), rows);
     const std::string& strategy = report.courses[s].front().strategy;
     const std::string style =
-        fmt::format("with lines lw 2 lc rgb '{}' title '{}'", base::strategy_colour(strategy), strategy);
+        fmt::format("with lines lw 2 lc rgb '{}' title {}", base::strategy_colour(strategy),
+                    base::quote::gnuplot(strategy));
     left += fmt::format("{}$s{} using 1:2 {}", s > 0 ? ", " : "", s, style);
     right += fmt::format("{}$s{} using 1:3 {}", s > 0 ? ", " : "", s, style);
   }
@@ -112,9 +114,9 @@ void draw_exposure(const TheoryReport& report, const fs::path& path) {
     figure.block(fmt::format("s{}", s), rows);
     const auto colour = base::strategy_colour(e.strategy);
     plot += fmt::format(
-        "{0}$s{1} using 1:2 with lines lw 2 lc rgb '{2}' title '{3}', "
+        "{0}$s{1} using 1:2 with lines lw 2 lc rgb '{2}' title {3}, "
         "$s{1} using 1:3 with points pt 7 ps 0.3 lc rgb '{2}' notitle",
-        s > 0 ? ", " : "", s, colour, e.strategy);
+        s > 0 ? ", " : "", s, colour, base::quote::gnuplot(e.strategy));
   }
   figure.script(plot);
   figure.write(path);

@@ -5,6 +5,7 @@
 
 #include "longtail/base/error.h"
 #include "longtail/base/hash.h"
+#include "longtail/base/quote.h"
 #include "longtail/base/text.h"
 
 namespace longtail::data {
@@ -74,7 +75,11 @@ void seal(Dataset& data, std::string_view where) {
   if (data.class_names.empty()) fail("{}: there are no classes", where);
   check_split(data, data.train, "training", where);
   check_split(data, data.test, "test", where);
-  for (std::string& name : data.class_names) name = base::to_utf8(name);
+  base::require_plain(fmt::format("{}: the name of the data set", where), data.name);
+  for (std::string& name : data.class_names) {
+    name = base::to_utf8(name);
+    base::require_plain(fmt::format("{}: the name of a class", where), name);
+  }
   data.hash = content_hash(data);
 }
 

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "longtail/base/error.h"
+#include "longtail/base/quote.h"
 #include "longtail/base/text.h"
 #include "longtail/report/table.h"
 #include "longtail/train/predictions.h"
@@ -204,7 +205,7 @@ std::string compare_runs(const std::vector<std::filesystem::path>& paths) {
         fixed(pairs->balanced, 2, true), fixed(pairs->low, 2, true), fixed(pairs->high, 2, true));
   }
   for (std::size_t i = 1; i < logs.size(); ++i) out += moved_classes(logs, i);
-  return out;
+  return base::quote::terminal(out);
 }
 
 }  // namespace longtail::report

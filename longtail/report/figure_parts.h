@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "longtail/base/quote.h"
 #include "longtail/report/figures.h"
 
 namespace longtail::report {
@@ -31,10 +32,7 @@ inline std::string key_across(const std::string& entries) {
 inline constexpr std::array<const char*, 6> kDash = {"solid", "solid",      "(9,7)",
                                                      "(3,5)", "(18,6,3,6)", "(26,8)"};
 
-inline std::string quoted(std::string words) {
-  std::replace(words.begin(), words.end(), '\'', ' ');
-  return "'" + words + "'";
-}
+inline std::string quoted(const std::string& words) { return base::quote::gnuplot(words); }
 
 struct Drawing {
   const Results& results;

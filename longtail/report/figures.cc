@@ -51,7 +51,7 @@ std::string places(const std::vector<std::string>& titles) {
   // Long names of conditions would run into each other.
   std::string tics = width > 50 ? "set xtics scale 0 rotate by 20 right (" : "set xtics scale 0 (";
   for (std::size_t i = 0; i < titles.size(); ++i)
-    tics += fmt::format("{}{} {}", i ? ", " : "", quoted(titles[i]), i);
+    tics += fmt::format("{}{} {}", i ? ", " : "", base::quote::gnuplot_tic(titles[i]), i);
   return tics + fmt::format(")\nset xrange [-0.6:{}]\nset yrange [0:*]\nset grid noxtics ytics\n",
                             static_cast<double>(titles.size()) - 0.4);
 }
@@ -149,7 +149,7 @@ NamedFigure paired_dots(const Drawing& d) {
     std::string label = series_title(d.results.series[rows_at[r].first]);
     if (d.results.conditions.size() > 1) label += ", " + condition_title(rows_at[r].second);
     longest = std::max(longest, display_width(label));
-    tics += fmt::format("{}{} {}", r ? ", " : "", quoted(label), r);
+    tics += fmt::format("{}{} {}", r ? ", " : "", base::quote::gnuplot_tic(label), r);
   }
   const double left = std::clamp(0.02 + 0.0093 * longest, 0.08, 0.45);
   std::string script = std::string(kPlain) + "unset key\n" +

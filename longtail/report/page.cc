@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "longtail/base/quote.h"
 #include "longtail/base/text.h"
 #include "longtail/data/groups.h"
 #include "longtail/report/curves.h"
@@ -110,10 +111,7 @@ std::string data_json(const Report& report) {
     object["files"][table.id] = {
         {"csv", to_csv(table)}, {"tex", to_latex(table)}, {"md", to_markdown(table)}};
   }
-  std::string text = object.dump(-1, ' ', false, json::error_handler_t::replace);
-  for (std::size_t at_tag = 0; (at_tag = text.find("</", at_tag)) != std::string::npos; at_tag += 3)
-    text.insert(at_tag + 1, "\\");
-  return text;
+  return base::quote::json_in_html(object.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 // A finding on a scale that all share: the pairs as dots, their difference as a bar, its interval as a

@@ -101,7 +101,8 @@ std::vector<std::string> write_report(const Report& report, const ReportOptions&
       }
     } else {
       remarks.push_back(
-          "The figures for print were left out: gnuplot is not installed (Debian: gnuplot-nox).");
+          "The figures for print were left out: gnuplot is not installed (Debian: gnuplot-nox) or cannot be "
+          "confined on this system (seccomp).");
     }
   }
   clear_stale(options.out, files);
@@ -119,7 +120,7 @@ std::string results_csv(const Results& results, At at) {
         // its own.
         std::string name = series;
         std::replace(name.begin(), name.end(), ',', ';');
-        out += fmt::format("{:g},{},{}", run->rho, name, seed);
+        out += fmt::format("{:g},{},{}", run->rho, csv_escape(name), seed);
         for (Metric metric : kMetrics) {
           const double value = accuracy(*run, metric, at);
           out += std::isfinite(value) ? fmt::format(",{}", value) : ",";

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "longtail/base/error.h"
+#include "longtail/base/quote.h"
 #include "longtail/base/text.h"
 #include "longtail/report/results.h"
 
@@ -27,7 +28,7 @@ std::vector<Run> read_csv(std::string_view content, const std::string& source,
       header = false;
       continue;
     }
-    const std::vector<std::string> cells = base::split(line, ',');
+    const std::vector<std::string> cells = base::csv_cells(line);
     const auto wrong = [&](std::string_view why) {
       warnings.push_back(fmt::format("{}: line {}: {}; left out.", source, number, why));
     };
@@ -39,6 +40,10 @@ std::vector<Run> read_csv(std::string_view content, const std::string& source,
     const auto seed = base::parse_integer(base::trim(cells[2]));
     Run run{.source = fmt::format("{}:{}", source, number), .strategy = std::string(base::trim(cells[1]))};
     run.best.fill(std::nan(""));
+    if (!base::is_plain(run.strategy)) {
+      wrong("the name of the strategy has a control character or is not UTF-8");
+      continue;
+    }
     bool good = rho && *rho >= 1 && seed && !run.strategy.empty();
     for (std::size_t i = 0; good && i < 4; ++i) {
       const std::string_view cell = base::trim(cells[i + 3]);

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
+#include "longtail/base/quote.h"
+
 namespace longtail::report {
 namespace {
+
+using base::quote::markdown;
 
 std::string latex(const Cell& cell) {
   if (cell.kind == Cell::Kind::kText) {
@@ -48,13 +51,6 @@ std::string padded(const std::string& words, int width, bool left) {
 bool has_spread(const Table& table, std::size_t column) {
   return std::any_of(table.rows.begin(), table.rows.end(),
                      [&](const auto& row) { return std::isfinite(row[column].spread); });
-}
-
-std::string replace_all(std::string words, std::string_view what, std::string_view with) {
-  for (std::size_t at = 0; (at = words.find(what, at)) != std::string::npos; at += with.size()) {
-    words.replace(at, what.size(), with);
-  }
-  return words;
 }
 
 std::string csv_number(double value) { return std::isfinite(value) ? fixed(value, 4) : ""; }
@@ -110,76 +106,21 @@ int display_width(std::string_view words) {
       words.begin(), words.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-std::string html_escape(std::string_view words) {
-  std::string out;
-  for (char c : words) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
-std::string csv_escape(std::string_view words) {
-  if (words.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(words);
-  return '"' + replace_all(std::string(words), "\"", "\"\"") + '"';
-}
-
-std::string latex_escape(std::string_view words) {
-  std::string out;
-  for (char c : words) {
-    if (c == '\\') {
-      out += "\\textbackslash{}";
-    } else if (c == '~' || c == '^') {
-      out += fmt::format("\\{}{{}}", c);
-    } else if (c == '<' || c == '>') {
-      out += fmt::format("${}$", c);
-    } else if (std::string_view("&%$#_{}").find(c) != std::string_view::npos) {
-      out += fmt::format("\\{}", c);
-    } else {
-      out += c;
-    }
-  }
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kSymbols = {{
-      {"ρ", "$\\rho$"},
-      {"λ", "$\\lambda$"},
-      {"±", "$\\pm$"},
-      {"≤", "$\\leq$"},
-      {"→", "$\\to$"},
-      {"²", "$^2$"},
-      {"−", "$-$"},
-      {"×", "$\\times$"},
-      {"–", "--"},
-      {"γ", "$\\gamma$"},
-  }};
-  for (const auto& [symbol, macro] : kSymbols) out = replace_all(std::move(out), symbol, macro);
-  return out;
-}
+std::string html_escape(std::string_view words) { return base::quote::html(words); }
+std::string csv_escape(std::string_view words) { return base::quote::csv(words); }
+std::string latex_escape(std::string_view words) { return base::quote::latex(words); }
 
 std::string to_markdown(const Table& table) {
   std::vector<int> widths;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    int width = std::max(4, display_width(table.columns[c].title));
+    int width = std::max(4, display_width(markdown(table.columns[c].title)));
     for (const auto& row : table.rows)
-      width = std::max(width, display_width(printed(row[c])) + (row[c].bold ? 4 : 0));
+      width = std::max(width, display_width(markdown(printed(row[c]))) + (row[c].bold ? 4 : 0));
     widths.push_back(width);
   }
-  std::string out = "**" + table.caption + "**\n\n|";
+  std::string out = "**" + markdown(table.caption) + "**\n\n|";
   for (std::size_t c = 0; c < widths.size(); ++c) {
-    out += " " + padded(table.columns[c].title, widths[c], table.columns[c].left) + " |";
+    out += " " + padded(markdown(table.columns[c].title), widths[c], table.columns[c].left) + " |";
   }
   out += "\n|";
   for (std::size_t c = 0; c < widths.size(); ++c) {
@@ -190,13 +131,13 @@ std::string to_markdown(const Table& table) {
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     out += '|';
     for (std::size_t c = 0; c < widths.size(); ++c) {
-      std::string words = repeats(table, r, c) ? "" : replace_all(printed(table.rows[r][c]), "|", "\\|");
+      std::string words = repeats(table, r, c) ? "" : markdown(printed(table.rows[r][c]));
       if (table.rows[r][c].bold && !words.empty()) words = "**" + words + "**";
       out += " " + padded(words, widths[c], table.columns[c].left) + " |";
     }
     out += '\n';
   }
-  for (const std::string& note : table.notes) out += "\n" + note + "\n";
+  for (const std::string& note : table.notes) out += "\n" + markdown(note) + "\n";
   return out;
 }
 

@@ -58,6 +58,7 @@ std::string to_text(const Table& table);
 // A whole LaTeX document that includes every table; it compiles as it is.
 std::string latex_document(const std::vector<Table>& tables);
 
+// Short for base/quote.h.
 std::string html_escape(std::string_view words);
 std::string csv_escape(std::string_view words);
 std::string latex_escape(std::string_view words);

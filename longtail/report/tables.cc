@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "longtail/base/hash.h"
 #include "longtail/base/text.h"
 
 namespace longtail::report {
@@ -76,6 +77,8 @@ std::string slug(std::string_view words) {
       out += '_';
     }
   }
+  constexpr std::size_t kLongest = 80;  // a file system takes names of 255 bytes
+  if (out.size() > kLongest) out = out.substr(0, kLongest - 9) + "_" + base::sha256(words).substr(0, 8);
   while (!out.empty() && out.back() == '_') out.pop_back();
   return out;
 }

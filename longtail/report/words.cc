@@ -5,11 +5,14 @@
 #include <map>
 #include <set>
 
+#include "longtail/base/quote.h"
 #include "longtail/base/text.h"
 #include "longtail/report/report.h"
 
 namespace longtail::report {
 namespace {
+
+using base::quote::markdown;
 
 bool is_against(const Table& table) { return table.id.starts_with("against"); }
 // The tables a person wants first.
@@ -123,21 +126,21 @@ std::string to_terminal(const Report& report) {
   if (!report.claims.empty()) out += "\n" + claims_text(report.claims);
   if (!report.results.warnings.empty()) out += "\n";
   for (const std::string& warning : report.results.warnings) out += "warning: " + warning + "\n";
-  return out;
+  return base::quote::terminal(out);
 }
 
 std::string to_summary(const Report& report) {
   const Summary& summary = report.summary;
-  std::string out = "# " + report_title(report.results) + "\n\n" + report_facts(report.results) + "\n\n";
-  for (const std::string& lead : summary.leads) out += lead + "\n\n";
+  std::string out = "# " + markdown(report_title(report.results)) + "\n\n" + report_facts(report.results) + "\n\n";
+  for (const std::string& lead : summary.leads) out += markdown(lead) + "\n\n";
   const auto& conditions = report.results.conditions;
   if (!summary.findings.empty()) out += "## Findings\n\n● established, ○ not established.\n\n";
   for (auto condition = conditions.rbegin(); condition != conditions.rend(); ++condition) {
     for (const Finding* finding : findings_of(summary, *condition, true))
-      out += fmt::format("- {} {}\n", mark(finding->established), finding->sentence);
+      out += fmt::format("- {} {}\n", mark(finding->established), markdown(finding->sentence));
     if (!summary.findings.empty()) out += "\n";
   }
-  for (const std::string& remark : summary.remarks) out += remark + "\n\n";
+  for (const std::string& remark : summary.remarks) out += markdown(remark) + "\n\n";
   out += "## Tables\n\n";
   for (const Table& table : report.tables) {
     if (is_main(table) || table.id.starts_with("paired_") || table.id.starts_with("intervals_") ||
@@ -146,12 +149,12 @@ std::string to_summary(const Report& report) {
       out += to_markdown(table) + "\n";
   }
   if (!report.against.empty()) out += "## Beside the published results\n\n";
-  for (const std::string& sentence : report.against) out += sentence + "\n\n";
+  for (const std::string& sentence : report.against) out += markdown(sentence) + "\n\n";
   for (const Table& table : report.tables) {
     if (is_against(table)) out += to_markdown(table) + "\n";
   }
   if (!report.results.warnings.empty()) out += "## Warnings\n\n";
-  for (const std::string& warning : report.results.warnings) out += "- " + warning + "\n";
+  for (const std::string& warning : report.results.warnings) out += "- " + markdown(warning) + "\n";
   return out;
 }
 

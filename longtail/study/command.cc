@@ -78,10 +78,4 @@ CommandResult run_command(const std::vector<std::string>& command) {
   return result;
 }
 
-std::string shell_quoted(const std::string& word) {
-  std::string result = "'";
-  for (const char c : word) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
-}
-
 }  // namespace longtail::study

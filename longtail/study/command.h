@@ -15,7 +15,4 @@ struct CommandResult {
 
 CommandResult run_command(const std::vector<std::string>& command);
 
-// A word as a shell takes it literally: it's -> 'it'\''s'.
-std::string shell_quoted(const std::string& word);
-
 }  // namespace longtail::study

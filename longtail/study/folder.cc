@@ -9,6 +9,7 @@
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
 #include "longtail/base/hash.h"
+#include "longtail/base/quote.h"
 #include "longtail/nn/engine.h"
 #include "longtail/study/lock.h"
 
@@ -64,7 +65,14 @@ Run parse_run(const json& object) {
   Run run;
   run.name = object.at("name").get<std::string>();
   run.hash = object.at("hash").get<std::string>();
-  run.config = train::config_from_map(object.at("config").get<std::map<std::string, std::string>>());
+  base::require_plain("the name of a run", run.name);
+  // It becomes a folder under runs/, so it must be one and no way out of there.
+  if (run.name.empty() || run.name.starts_with('.') || run.name.find('/') != std::string::npos) {
+    fail("`{}` is no name of a run", run.name);
+  }
+  const auto config = object.at("config").get<std::map<std::string, std::string>>();
+  for (const auto& [key, value] : config) base::require_plain(fmt::format("`{}` of a run", key), value);
+  run.config = train::config_from_map(config);
   if (object.contains("trainer")) {
     const json& trainer = object["trainer"];
     run.trainer = Trainer{trainer.at("command").get<std::vector<std::string>>(), trainer.at("time_limit").get<double>(),
@@ -105,7 +113,7 @@ void read_progress(const fs::path& folder, RunState& state) {
 void read_failure(const fs::path& path, RunState& state) {
   try {
     read_json(path, [&](const json& object) {
-      state.note = object.at("reason").get<std::string>();
+      state.note = base::quote::terminal(object.at("reason").get<std::string>());
       state.failed_at = object.at("time").get<std::int64_t>();
       return 0;
     });
@@ -177,6 +185,9 @@ Plan read_plan(const fs::path& folder) {
               object.at("version").get<std::string>(),
               object.at("engine").get<std::string>(),
               {}};
+    for (const std::string* text : {&plan.name, &plan.about, &plan.version, &plan.engine}) {
+      base::require_plain(path.string(), *text);
+    }
     for (const json& run : object.at("runs")) plan.runs.push_back(parse_run(run));
     return plan;
   });
@@ -242,7 +253,7 @@ RunState inspect(const fs::path& folder, const Run& run) {
   RunState state;
   state.epochs = run.config.epochs;
   state.status = Status::kRunning;
-  state.note = FileLock::holder(lock_path(place));
+  state.note = base::quote::terminal(FileLock::holder(lock_path(place)));
   read_progress(place, state);
   return state;
 }

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
+#include "longtail/base/quote.h"
 #include "longtail/base/text.h"
 #include "longtail/study/command.h"
 
@@ -15,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using base::fail;
+using base::quote::shell;
 using nlohmann::json;
 
 // Seconds before the time limit at which a task is told to stop, save and queue itself again.
@@ -46,12 +49,11 @@ std::string header_safe(std::string text) {
   return text;
 }
 
-void refuse_odd_path(const fs::path& path) {
-  for (const char c : path.string()) {
-    if (c == '\n' || c == '%' || c == '\\' || c == '"') {
-      fail<base::UsageError>(
-          "the folder {} has a character in its name that Slurm would read as something else", path.string());
-    }
+// Slurm's forms of a time limit: 90, 90:00, 1:30:00, 2-12, 2-12:30, 2-12:30:00.
+void refuse_odd_time(const std::string& time) {
+  static const std::regex form("([0-9]+-)?[0-9]+(:[0-9]+){0,2}");
+  if (!time.empty() && !std::regex_match(time, form)) {
+    fail<base::UsageError>("--time `{}` is no time limit of Slurm; write it as 2:00:00 or 1-12:00:00", time);
   }
 }
 
@@ -63,10 +65,25 @@ std::string checked_gpus(const std::string& text) {
   return text;
 }
 
+// Where the tasks write, as Slurm reads it: a pattern in which %% is a percent sign. A backslash would turn the pattern
+// off, so it is refused.
+std::string output_pattern(const fs::path& folder) {
+  std::string pattern;
+  for (const char c : (folder / "slurm").string()) {
+    if (c == '\\' || static_cast<unsigned char>(c) < 0x20) {
+      fail<base::UsageError>("the folder {} has a character in its name that Slurm would read as something else",
+                             folder.string());
+    }
+    pattern += c == '%' ? "%%" : std::string(1, c);
+  }
+  return pattern + "/%A_%a.out";
+}
+
 }  // namespace
 
 std::string batch_script(const std::string& study, const std::vector<std::string>& names,
                          const std::string& list, const SubmitOptions& options) {
+  refuse_odd_time(options.time);
   std::string text = "#!/bin/sh\n";
   const auto header = [&](const std::string& line) { text += "#SBATCH " + line + "\n"; };
   header("--job-name=" + header_safe("longtail-" + study));
@@ -78,7 +95,6 @@ std::string batch_script(const std::string& study, const std::vector<std::string
   if (!options.gpus.empty()) header("--gpus=" + checked_gpus(options.gpus));
   header("--requeue");
   header("--open-mode=append");
-  header(fmt::format("--output=\"{}/slurm/%A_%a.out\"", options.folder.string()));
   header(fmt::format("--signal=B:USR1@{}", kNotice));
   text += fmt::format(
       R"(# One task a run. The command may be repeated at will: it goes on where it was and never does a run twice.
@@ -100,10 +116,10 @@ if [ -n "$again" ] && [ "$code" -eq 130 ]; then
 fi
 exit "$code"
 )",
-      fmt::arg("list", shell_quoted(list)), fmt::arg("program", shell_quoted(options.program)),
-      fmt::arg("folder", shell_quoted(options.folder.string())),
+      fmt::arg("list", shell(list)), fmt::arg("program", shell(options.program)),
+      fmt::arg("folder", shell(options.folder.string())),
       fmt::arg("threads", options.cpus > 0 ? fmt::format(" --threads {}", options.cpus) : ""),
-      fmt::arg("data", options.data.empty() ? "" : " --data " + shell_quoted(options.data)),
+      fmt::arg("data", options.data.empty() ? "" : " --data " + shell(options.data)),
       fmt::arg("retry", options.retry_failed ? " --retry-failed" : ""));
   return text;
 }
@@ -136,6 +152,10 @@ std::vector<SlurmJob> read_jobs(const fs::path& folder) {
   try {
     for (const json& job : json::parse(base::read_text(jobs_path(folder)))) {
       jobs.push_back({job.at("id").get<std::string>(), job.at("runs").get<std::vector<std::string>>()});
+      if (!base::parse_integer(jobs.back().id)) {  // it becomes an argument of scancel
+        fail("{} is damaged: a job has the id `{}`; remove it to forget the jobs", jobs_path(folder).string(),
+             jobs.back().id);
+      }
     }
   } catch (const json::exception& problem) {
     fail("{} is damaged: {}; remove it to forget the jobs", jobs_path(folder).string(), problem.what());
@@ -145,7 +165,7 @@ std::vector<SlurmJob> read_jobs(const fs::path& folder) {
 
 SlurmJob submit(const std::string& study, const std::vector<std::string>& names,
                 const SubmitOptions& options) {
-  refuse_odd_path(options.folder);
+  const std::string output = "--output=" + output_pattern(options.folder);
   base::make_folder(options.folder / "slurm");
   std::vector<SlurmJob> jobs = read_jobs(options.folder);
   const std::string stem = fmt::format("array-{}", jobs.size() + 1);
@@ -154,7 +174,7 @@ SlurmJob submit(const std::string& study, const std::vector<std::string>& names,
   base::write_atomically(list, base::join(names, "\n") + "\n");
   base::write_atomically(script, batch_script(study, names, list.string(), options));
   // "123" or "123;cluster".
-  SlurmJob job{base::split(base::trim(slurm({"sbatch", "--parsable", script.string()})), ';')[0], names};
+  SlurmJob job{base::split(base::trim(slurm({"sbatch", "--parsable", output, script.string()})), ';')[0], names};
   jobs.push_back(job);
   json record = json::array();
   for (const SlurmJob& each : jobs) record.push_back({{"id", each.id}, {"runs", each.names}});

@@ -3,6 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "longtail/base/error.h"
+#include "longtail/base/file.h"
+#include "longtail/base/hostile_names.h"
+#include "longtail/base/quote.h"
+#include "longtail/base/text.h"
 #include "longtail/study/command.h"
 
 namespace longtail::study {
@@ -51,6 +60,52 @@ TEST(BatchScript, IsAShellScriptThatParses) {
   EXPECT_EQ(result.code, 0) << result.err;
 }
 
+TEST(BatchScript, RefusesATimeThatIsNone) {
+  for (const char* time : {"1:00\n#SBATCH --uid=0", "1h", "", "-1", "1:00:00:00", "2-", "$(id)"}) {
+    SubmitOptions odd = options();
+    odd.time = time;
+    if (odd.time.empty()) continue;
+    EXPECT_THROW(batch_script("paper", {"a"}, "/l", odd), base::UsageError) << time;
+  }
+  for (const char* time : {"90", "90:00", "1:30:00", "2-12", "2-12:30:00"}) {
+    SubmitOptions good = options();
+    good.time = time;
+    EXPECT_NO_THROW(batch_script("paper", {"a"}, "/l", good)) << time;
+  }
+}
+
+// As Slurm would run it: the script with everything in it named by somebody who wants more.
+TEST(BatchScript, RunsNothingThatIsHiddenInAName) {
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / fmt::format("hostile_script.{}", ::getpid());
+  std::filesystem::create_directories(folder);
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder);
+  for (const std::string& name : base::hostile_names()) {
+    SubmitOptions odd;
+    odd.program = "/bin/true";
+    odd.folder = name;
+    odd.data = name;
+    odd.partition = name;
+    const std::string script = batch_script(name, {name}, name, odd);
+    std::size_t headers = 0;
+    for (const std::string& line : base::split(script, '\n')) headers += line.starts_with("#SBATCH ");
+    EXPECT_EQ(headers, 6u) << script;
+    base::write_atomically("script.sh", script);
+    run_command({"env", "SLURM_ARRAY_TASK_ID=0", "SLURM_JOB_ID=1", "sh", "script.sh"});
+    EXPECT_FALSE(std::filesystem::exists("PWNED")) << name;
+    base::write_atomically("script.sh", [&] {
+      SubmitOptions program = odd;
+      program.program = "./" + name;
+      return batch_script(name, {name}, "list", program);
+    }());
+    run_command({"env", "SLURM_ARRAY_TASK_ID=0", "SLURM_JOB_ID=1", "sh", "script.sh"});
+    EXPECT_FALSE(std::filesystem::exists("PWNED")) << name;
+  }
+  std::filesystem::current_path(before);
+  std::filesystem::remove_all(folder);
+}
+
 TEST(Squeue, IsReadIntoWordsForEachRun) {
   const std::vector<SlurmJob> jobs = {{"12", {"run-a", "run-b"}}, {"13", {"run-c"}}};
   const SlurmWords words = parse_squeue(
@@ -74,7 +129,7 @@ TEST(Command, GivesBackWhatAProgramSays) {
 
 TEST(Command, QuotesAWordForTheShell) {
   for (const std::string word : {"plain", "two words", "it's", "$HOME `x` \"y\"", ""}) {
-    EXPECT_EQ(run_command({"sh", "-c", "printf %s " + shell_quoted(word)}).out, word);
+    EXPECT_EQ(run_command({"sh", "-c", "printf %s " + base::quote::shell(word)}).out, word);
   }
 }
 

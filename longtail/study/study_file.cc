@@ -9,6 +9,7 @@
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
+#include "longtail/base/quote.h"
 #include "longtail/base/text.h"
 #include "longtail/nn/loss.h"
 #include "longtail/sampling/strategy.h"
@@ -139,6 +140,7 @@ Setting make_setting(const std::string& section, const std::string& key, const t
   const Meaning meaning = meaning_of(key, section, where);
   Setting setting{key, {}, where, meaning.info == nullptr};
   for (const std::string& text : node_values(node, meaning, section == kGrid, key, where)) {
+    base::require_plain(fmt::format("{}: `{}`", where, key), text);
     const std::string value = checked(meaning, key, text, where);
     if (std::find(setting.values.begin(), setting.values.end(), value) != setting.values.end()) {
       fail<UsageError>("{}: `{}` has `{}` twice", where, key, value);
@@ -231,7 +233,10 @@ void read_heading(StudyFile& study, const std::string& key, const toml::node& no
   const auto* text = node.as_string();
   if (!text) fail<UsageError>("{}: `{}` must be text in quotes", where, key);
   if (key == "name" && text->get().empty()) fail<UsageError>("{}: `name` is empty", where);
-  (key == "name" ? study.name : study.about) = text->get();
+  std::string words = text->get();
+  if (key == "about") std::replace(words.begin(), words.end(), '\n', ' ');  // a text of several lines
+  base::require_plain(fmt::format("{}: `{}`", where, key), words);
+  (key == "name" ? study.name : study.about) = words;
 }
 
 void add_setting(StudyFile& study, Setting setting) {
@@ -288,6 +293,7 @@ StudyFile parse_study(std::string_view text, const std::string& source) {
   }
   StudyFile study;
   study.name = std::filesystem::path(source).stem().string();
+  base::require_plain("the name of the study file", study.name);
   const std::vector<std::string> sections = section_names();
   for (const auto& [key, node] : in_file_order(document)) {
     const std::string name(key->str());

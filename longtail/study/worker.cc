@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "longtail/base/error.h"
+#include "longtail/base/quote.h"
 #include "longtail/study/folder.h"
 #include "longtail/study/lock.h"
 #include "longtail/train/run.h"
@@ -223,7 +224,7 @@ std::optional<Event> parse_event(std::string_view line) {
     const json object = json::parse(line);
     Event event;
     event.kind = object.at("event").get<std::string>();
-    event.text = object.at("text").get<std::string>();
+    event.text = base::quote::terminal(object.at("text").get<std::string>());
     event.epoch = object.at("epoch").get<int>();
     event.epochs = object.at("epochs").get<int>();
     event.part = object.at("part").get<double>();

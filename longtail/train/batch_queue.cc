@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "longtail/base/start_thread.h"
+
 namespace longtail::train {
 namespace {
 
@@ -22,7 +24,7 @@ BatchQueue::BatchQueue(int count, std::size_t bytes, Fill fill)
       memory_(static_cast<std::byte*>(::operator new[](2 * aligned(bytes), kAlignment))) {
   slots_[0].images = {memory_.get(), bytes};
   slots_[1].images = {memory_.get() + aligned(bytes), bytes};
-  thread_ = std::thread([this] { produce(); });
+  thread_ = base::start_thread([this] { produce(); });
 }
 
 BatchQueue::~BatchQueue() {

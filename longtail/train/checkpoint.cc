@@ -1,13 +1,16 @@
 #include "longtail/train/checkpoint.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <stdexcept>
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
 #include "longtail/base/hash.h"
+#include "longtail/base/other_version.h"
 
 namespace longtail::train {
 namespace {
@@ -60,15 +63,21 @@ json header_of(const Checkpoint& checkpoint) {
           {"log", checkpoint.log ? to_json(*checkpoint.log) : json()}};
 }
 
+std::string_view covered_by_checksum(std::string_view bytes) {
+  return bytes.substr(0, bytes.size() - std::min(bytes.size(), kChecksum));
+}
+
 // The bytes between prefix and checksum, once they are known to be whole.
-std::string_view checked_body(std::string_view bytes) {
+std::string_view checked_body(std::string_view bytes, const std::string& checksum) {
   if (bytes.substr(0, kMagic.size()) != kMagic) fail("it is not a checkpoint of longtail");
   if (bytes.size() < kPrefix + kChecksum) fail("it is cut short: {} bytes", bytes.size());
-  const auto version = value_at<std::uint32_t>(bytes, 8);
-  if (version != kVersion) fail("it has version {}, this program reads version {}", version, kVersion);
-  const std::string_view covered = bytes.substr(0, bytes.size() - kChecksum);
-  if (base::sha256(covered) != bytes.substr(covered.size())) {
+  const std::string_view covered = covered_by_checksum(bytes);
+  if (checksum != bytes.substr(covered.size())) {
     fail("its checksum does not agree with its {} bytes: it is damaged or cut short", bytes.size());
+  }
+  const auto version = value_at<std::uint32_t>(bytes, 8);
+  if (version != kVersion) {
+    fail<base::OtherVersion>("it has version {}, this program reads version {}", version, kVersion);
   }
   return covered.substr(kPrefix);
 }
@@ -97,8 +106,8 @@ void check_sizes(const Checkpoint& checkpoint) {
   if (!good) fail("its arrays do not fit its network");
 }
 
-Checkpoint parse_checkpoint(std::string_view bytes) {
-  std::string_view body = checked_body(bytes);
+Checkpoint parse_checkpoint(std::string_view bytes, const std::string& checksum) {
+  std::string_view body = checked_body(bytes, checksum);
   const auto header_size = value_at<std::uint64_t>(bytes, 16);
   if (header_size > body.size()) fail("its header is longer than the file");
   const json header = json::parse(body.substr(0, header_size));
@@ -147,16 +156,29 @@ void write_checkpoint(const fs::path& path, const Checkpoint& checkpoint) {
   base::write_atomically(path, bytes);
 }
 
-Checkpoint read_checkpoint(const fs::path& path) {
-  const std::string bytes = base::read_text(path);
-  try {
-    return parse_checkpoint(bytes);
-  } catch (const std::exception& error) {
+// Only what the bytes themselves prove is called damaged: a study sets that aside and starts the run again. Too little
+// memory, or a file of another version, is none of it.
+Checkpoint checkpoint_of(std::string_view bytes, const std::string& name) {
+  const std::string checksum = base::sha256(covered_by_checksum(bytes));
+  const auto damaged = [&](const char* why) {
     fail<base::DamagedFile>(
-        "{} cannot be used: {}. Delete it to start that run again, or put a good copy in its place",
-        path.string(), error.what());
+        "{} cannot be used: {}. Delete it to start that run again, or put a good copy in its place", name, why);
+  };
+  try {
+    return parse_checkpoint(bytes, checksum);
+  } catch (const base::OtherVersion& error) {
+    fail<base::OtherVersion>("{} cannot be used: {}; use the longtail that wrote it", name, error.what());
+  } catch (const base::Error& error) {
+    damaged(error.what());
+  } catch (const json::exception& error) {
+    damaged(error.what());
+  } catch (const std::out_of_range& error) {
+    damaged("it does not say what network it holds");
   }
+  return {};
 }
+
+Checkpoint read_checkpoint(const fs::path& path) { return checkpoint_of(base::read_text(path), path.string()); }
 
 fs::path state_path(const fs::path& run) { return run / "state.ckpt"; }
 fs::path kept_path(const fs::path& run, int epochs_done) {

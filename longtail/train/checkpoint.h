@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "longtail/nn/resnet.h"
@@ -45,8 +46,11 @@ struct Checkpoint {
 };
 
 void write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
-// An Error says what is wrong with the file: not a checkpoint, cut short, damaged, of another version.
+// A DamagedFile says what is wrong with the file: not a checkpoint, cut short, damaged; OtherVersion if it is sound but
+// not ours to read. What has nothing to do with the file (no memory) stays what it is.
 Checkpoint read_checkpoint(const std::filesystem::path& path);
+// The same of bytes in memory; `name` is what an Error calls them.
+Checkpoint checkpoint_of(std::string_view bytes, const std::string& name);
 
 // Where a run keeps them.
 std::filesystem::path state_path(const std::filesystem::path& run);

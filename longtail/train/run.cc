@@ -105,6 +105,10 @@ class Run {
       read_timings(log_path(options_.folder), *state_.log);
     }
     if (finished()) return;
+    if (pool_.threads() < config.threads) {
+      note(fmt::format("Only {} of {} threads could be started (a limit of this system); the results are the same.",
+                       pool_.threads(), config.threads));
+    }
     if (config.engine == "auto" && config_.engine == "simd") {
       note("The amx engine cannot do this here, so the engine is simd (fp32).");
     }

@@ -9,7 +9,9 @@
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
+#include "longtail/base/other_version.h"
 #include "longtail/base/params.h"
+#include "longtail/base/quote.h"
 #include "longtail/data/groups.h"
 
 namespace longtail::train {
@@ -44,6 +46,7 @@ std::int64_t integer(const json& value, const char* key) {
 
 std::string text(const json& value, const char* key) {
   if (!value.is_string()) fail("the key `{}` is {}, not text", key, value.type_name());
+  base::require_plain(fmt::format("the key `{}`", key), value.get_ref<const std::string&>());
   return value.get<std::string>();
 }
 
@@ -251,7 +254,8 @@ ImageFacts read_image(const json& object) {
 
 void read_ours(const json& object, RunLog& log) {
   if (log.schema > kLogSchema) {
-    fail("the log has schema {}, this program knows {}; use a newer longtail", log.schema, kLogSchema);
+    fail<base::OtherVersion>("the log has schema {}, this program knows {}; use a newer longtail", log.schema,
+                             kLogSchema);
   }
   log.dataset = text(need(object, "dataset"), "dataset");
   log.groups = text(need(object, "groups"), "groups");
@@ -382,7 +386,11 @@ RunLog from_json(const json& object) {
   log.class_counts = counts(need(object, "class_counts"), "class_counts");
   const json& config = need(object, "config");
   if (!config.is_object()) fail("the key `config` is {}, not an object", config.type_name());
-  for (const auto& [key, value] : config.items()) log.config[key] = config_text(value);
+  for (const auto& [key, value] : config.items()) {
+    base::require_plain("a key of `config`", key);
+    log.config[key] = config_text(value);
+    base::require_plain(fmt::format("the key `config.{}`", key), log.config[key]);
+  }
   for (const EpochList& entry : kLists) log.*entry.list = numbers(need(object, entry.key), entry.key);
   if (log.test_acc.empty()) fail("the key `test_acc` is empty: no epoch was finished");
   if (log.schema == 0) {
@@ -440,6 +448,8 @@ RunLog read_log(const std::filesystem::path& path) {
     return log;
   } catch (const json::exception& error) {
     fail<base::DamagedFile>("{} is not a run log: {}", path.string(), error.what());
+  } catch (const base::OtherVersion& error) {
+    fail<base::OtherVersion>("{} cannot be used as a run log: {}", path.string(), error.what());
   } catch (const base::Error& error) {
     fail<base::DamagedFile>("{} cannot be used as a run log: {}", path.string(), error.what());
   }

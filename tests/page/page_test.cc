@@ -9,6 +9,8 @@
 #include <regex>
 
 #include "longtail/base/file.h"
+#include "longtail/base/hostile_names.h"
+#include "longtail/base/quote.h"
 #include "longtail/base/text.h"
 #include "longtail/report/page.h"
 #include "longtail/report/report.h"
@@ -42,6 +44,17 @@ class PageTest : public testing::Test {
     base::write_atomically(out_->path() / "index.html", page(report));
     options.inputs = {std::filesystem::path(LONGTAIL_SOURCE_DIR) / "longtail/report/data/paper_per_seed.csv"};
     base::write_atomically(out_->path() / "csv.html", page(make_report(options)));
+    const test::Folder hostile("page_hostile");
+    int number = 0;
+    for (const std::string& name : base::hostile_names()) {
+      if (!base::is_plain(name)) continue;  // a log with it is refused
+      train::RunLog log = test::make_log({.strategy = "uniform", .epochs = 6, .classes = 10});
+      log.strategy = log.dataset = log.class_names[0] = log.config["loss"] = name;
+      hostile.add("run" + std::to_string(number++), log);
+    }
+    options.inputs = {hostile.path()};
+    options.against_paper = false;
+    base::write_atomically(out_->path() / "hostile.html", page(make_report(options)));
     browser_ = std::make_unique<Browser>(*driver, *chromium);
     // Nothing can be fetched from now on.
     browser_->devtools("Network.enable", json::object());
@@ -111,6 +124,32 @@ std::vector<std::map<std::string, std::string>> read_table(const std::filesystem
 }
 
 std::string two_decimals(const std::string& number) { return fixed(*base::parse_real(number), 2); }
+
+// `<!--<script>` in a name once put the whole script of the page into a comment.
+TEST_F(PageTest, HostileNamesAreShownAsTextAndRunNothing) {
+  load("hostile.html", 1440);
+  EXPECT_THAT(complaints(), testing::IsEmpty());
+  EXPECT_EQ(browser_->run("return typeof window.pwned"), "undefined");
+  EXPECT_EQ(browser_->run("return document.scripts.length"), 3);
+  EXPECT_EQ(browser_->run("return document.querySelectorAll('img, iframe, [onerror], [onload], [onfocus], "
+                          "[onmouseover]').length"),
+            0);
+  std::vector<std::string> names;
+  for (const std::string& name : base::hostile_names()) {
+    if (base::is_plain(name)) names.push_back(name);
+  }
+  const json shown = browser_->run("return longtail.data.runs.map(r => r.series)");
+  ASSERT_EQ(shown.size(), names.size());
+  for (const std::string& name : names) {
+    EXPECT_TRUE(std::any_of(shown.begin(), shown.end(), [&](const json& series) {
+      return series.get<std::string>().starts_with(name);
+    })) << name;
+  }
+  // Every control is pressed once: nothing that is built later runs anything either.
+  browser_->run("for (const b of document.querySelectorAll('.chips button, button')) b.click(); return 0;");
+  EXPECT_THAT(complaints(), testing::IsEmpty());
+  EXPECT_EQ(browser_->run("return typeof window.pwned"), "undefined");
+}
 
 TEST_F(PageTest, LoadsOfflineWithoutAWordOnTheConsole) {
   EXPECT_THAT(complaints(), testing::IsEmpty());
