@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <csignal>
@@ -11,6 +14,7 @@
 #include "longtail/base/hash.h"
 #include "longtail/base/params.h"
 #include "longtail/base/philox.h"
+#include "longtail/base/start_thread.h"
 #include "longtail/base/text.h"
 #include "longtail/base/threads.h"
 
@@ -83,6 +87,43 @@ TEST(ThreadPool, VisitsEveryIndexOnceOnAnyNumberOfThreads) {
       for (const auto& times : seen) EXPECT_EQ(times, 1);
     }
   }
+}
+
+// `prlimit --nproc`: as nobody, since the limit does not hold for root.
+TEST(ThreadPool, IsAsLargeAsTheSystemAllowsAndDoesAllItsWork) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::getuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) ::_exit(9);
+    const struct rlimit none = {0, 0};
+    ::setrlimit(RLIMIT_NPROC, &none);
+    std::atomic<int> sum = 0;
+    ThreadPool pool(8);
+    pool.run(100, [&](int index, int worker) { sum += worker < pool.threads() ? index : 1000000; });
+    bool told = false;
+    try {
+      start_thread([] {}).join();
+    } catch (const StorageError& error) {
+      told = std::string(error.what()).find("ulimit -u") != std::string::npos;
+    }
+    ::_exit(sum == 4950 && pool.threads() == 1 && told ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status)) << "it was ended by signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(File, AFifoOrADeviceIsRefusedAndNotWaitedFor) {
+  const fs::path fifo = fs::path(testing::TempDir()) / "longtail_base_test_fifo";
+  fs::remove(fifo);
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  for (const fs::path& path : {fifo, fs::path("/dev/zero"), fs::path("/dev/tty"), fs::temp_directory_path()}) {
+    ::alarm(20);  // a reader that waits ends the test instead of the day
+    EXPECT_THROW(read_text(path), Error) << path;
+    EXPECT_THROW(read_bytes(path), Error) << path;
+    ::alarm(0);
+  }
+  fs::remove(fifo);
 }
 
 TEST(ThreadPool, RethrowsWhatAJobThrew) {

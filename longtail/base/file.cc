@@ -4,11 +4,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 
 #include "longtail/base/error.h"
+#include "longtail/base/file_events.h"
 
 namespace longtail::base {
 namespace {
@@ -58,7 +61,16 @@ Container read_whole(const fs::path& path, std::uint64_t limit) {
   return content;
 }
 
-void write_all(int fd, std::string_view text, const fs::path& path) {
+std::atomic<std::vector<FileEvent>*> listener = nullptr;
+std::mutex listener_mutex;
+
+void tell(FileEvent::Kind kind, const fs::path& path, const fs::path& target = {}, std::string_view bytes = {}) {
+  if (listener.load(std::memory_order_relaxed) == nullptr) return;
+  const std::lock_guard lock(listener_mutex);
+  if (auto* events = listener.load()) events->push_back({kind, path, target, std::string(bytes)});
+}
+
+void write_all(int fd, std::string_view text, const fs::path& path, const fs::path& temporary) {
   while (!text.empty()) {
     const ssize_t put = ::write(fd, text.data(), text.size());
     if (put < 0 && errno == EINTR) continue;
@@ -68,13 +80,14 @@ void write_all(int fd, std::string_view text, const fs::path& path) {
                              ? "; free some space and start again, nothing is lost"
                              : "");
     }
+    tell(FileEvent::Kind::kWrite, temporary, {}, text.substr(0, static_cast<std::size_t>(put)));
     text.remove_prefix(static_cast<std::size_t>(put));
   }
 }
 
 void sync_folder(const fs::path& folder) {
   const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd.get() >= 0) ::fsync(fd.get());
+  if (fd.get() >= 0 && ::fsync(fd.get()) == 0) tell(FileEvent::Kind::kSyncFolder, folder);
 }
 
 }  // namespace
@@ -93,14 +106,16 @@ void write_atomically(const fs::path& path, std::string_view text) {
   Descriptor file(::mkostemps(temporary.data(), 4, O_CLOEXEC));
   if (file.get() < 0) fail<StorageError>("cannot write {}: {}", path.string(), std::strerror(errno));
   try {
-    write_all(file.get(), text, path);
+    write_all(file.get(), text, path, temporary);
     ::fchmod(file.get(), 0644);
     if (::fsync(file.get()) != 0 || ::close(file.release()) != 0) {
       fail<StorageError>("cannot write {}: {}", path.string(), std::strerror(errno));
     }
+    tell(FileEvent::Kind::kSync, temporary);
     if (::rename(temporary.c_str(), path.c_str()) != 0) {
       fail<StorageError>("cannot write {}: {}", path.string(), std::strerror(errno));
     }
+    tell(FileEvent::Kind::kRename, temporary, path);
   } catch (...) {
     ::unlink(temporary.c_str());
     throw;
@@ -110,6 +125,23 @@ void write_atomically(const fs::path& path, std::string_view text) {
 
 void write_atomically(const fs::path& path, std::span<const std::byte> bytes) {
   write_atomically(path, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
+void record_file_events(std::vector<FileEvent>* events) {
+  const std::lock_guard lock(listener_mutex);
+  listener = events;
+}
+
+void remove_file(const fs::path& path) {
+  std::error_code ignored;
+  if (fs::remove(path, ignored)) tell(FileEvent::Kind::kRemove, path);
+}
+
+void rename_file(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (error) fail<StorageError>("cannot rename {}: {}", from.string(), error.message());
+  tell(FileEvent::Kind::kRename, from, to);
 }
 
 void make_folder(const fs::path& path) {

@@ -82,7 +82,8 @@ void check_bounds(const ParamInfo& info, std::string_view text, double low, bool
     if (trim(part).empty() && info.type == "integers") continue;
     const double value = parse_real(part).value_or(0);
     if (value < low || (open && value == low) || value > high) {
-      fail("`{}` is `{}`; it must be {}", info.name, text, range_words(low, open, high));
+      fail("`{}` is `{}`; it must be {}{}", info.name, text, range_words(low, open, high),
+           value > low && high >= kInfinity ? fmt::format(" and at most {}", high) : "");
     }
   }
 }

@@ -14,7 +14,7 @@ void catch_interrupts() {
   struct sigaction action {};
   action.sa_handler = [](int) { caught = 1; };
   action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
-  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
 }
 
 bool interrupted() { return caught != 0; }

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <new>
 
 #include "longtail/base/error.h"
@@ -80,6 +81,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr,
                  "longtail: not enough memory for that; close other programs, or use fewer classes or "
                  "images, a smaller batch or fewer epochs\n");
+    return 1;
+  } catch (const std::filesystem::filesystem_error& error) {
+    complain(fmt::format("cannot use {}: {}", error.path1().string(), error.code().message()).c_str());
     return 1;
   } catch (const std::exception& error) {
     complain(error.what());

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <set>
 
@@ -34,7 +35,10 @@ struct RunFlags {
 };
 
 study::Plan open(const RunFlags& flags) {
-  if (!flags.study.file.empty()) return study::open_study(flags.study.read(), flags.out, LONGTAIL_VERSION);
+  if (!flags.study.file.empty()) {
+    return study::open_study(flags.study.read(), flags.out, LONGTAIL_VERSION,
+                             [](const std::string& sentence) { fmt::print(stderr, "longtail: {}\n", sentence); });
+  }
   if (!flags.study.changes.empty()) {
     base::fail<base::UsageError>("--set changes a study file, and none is given; name the FILE too");
   }
@@ -84,6 +88,7 @@ void require_data(const study::Board& board, const std::string& folder) {
 }
 
 void run(const RunFlags& flags) {
+  std::signal(SIGPIPE, SIG_IGN);  // the end of who reads what is printed is not the end of the study
   const study::Plan plan = open(flags);
   study::require_engine(plan);
   study::RunnerOptions options;

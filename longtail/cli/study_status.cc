@@ -19,7 +19,7 @@ std::string run_line(const study::Run& run, const study::RunState& state, std::s
   std::string line = fmt::format("  {:<11} {:<{}}", study::word(state.status), run.name, width);
   if (state.status == study::Status::kDone) {
     line += fmt::format("  {:.1f} ({})  {}", state.best.overall, study::groups_text(state.best),
-                        base::duration(state.seconds));
+                        state.seconds > 0 ? base::duration(state.seconds) : "time not known");
   } else if (state.epoch > 0) {
     line += fmt::format("  epoch {}/{}", state.epoch, state.epochs);
   }

@@ -1,13 +1,16 @@
 // longtail study submit and cancel: the study as a job array of Slurm.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
 #include "longtail/cli/study.h"
 #include "longtail/study/folder.h"
 #include "longtail/study/slurm.h"
+#include "longtail/train/run.h"
 
 namespace longtail::cli {
 namespace {
@@ -40,6 +43,14 @@ void submit(SubmitFlags& flags) {
     fmt::print("Nothing to submit: every run is done, queued or failed; `longtail study status {}` tells.\n",
                flags.out);
     return;
+  }
+  // Missing data would fail every task on its node: say so here.
+  std::set<std::string> seen;
+  for (const study::Run& run : plan.runs) {
+    train::RunConfig config = run.config;
+    if (!flags.study.data.empty()) config.data = flags.study.data;
+    if (std::find(names.begin(), names.end(), run.name) == names.end()) continue;
+    if (seen.insert(config.dataset).second) train::load_run_dataset(config);
   }
   flags.options.program = own_program();
   flags.options.folder = std::filesystem::absolute(flags.out);

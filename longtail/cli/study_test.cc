@@ -245,6 +245,45 @@ TEST_F(Study, RecordsARunThatFailsDoesTheOthersAndTriesAgainWhenAsked) {
   EXPECT_EQ(count(run("study", {"--retry-failed"}).out, "  start "), 1);
 }
 
+// Recorded by a machine whose clock is years ahead.
+TEST_F(Study, TriesAFailureOfTheFutureAgainWhenAsked) {
+  write_study("seed = [1]\n");
+  ASSERT_EQ(run_program({"study", "run", file(), "--out", out("study"), "--for", "1s", "--set", "train.epochs=1"}).code % 130, 0);
+  const fs::path folder = a_run("study", "uniform");
+  fs::remove(folder / "done.json");
+  base::write_atomically(folder / "failed.json",
+                         std::string_view(R"({"reason": "it was so", "host": "x", "time": 99999999999})"));
+  const std::vector<std::string> again = {"study", "run", "--out", out("study"), "--retry-failed"};
+  const Outcome outcome = run_program(again);
+  EXPECT_EQ(count(outcome.out, "  start "), 1) << outcome.out;
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_FALSE(fs::exists(folder / "failed.json"));
+}
+
+TEST_F(Study, GoesOnWhenNobodyReadsWhatItPrints) {
+  write_study("seed = [1]\n");
+  const std::string command = "'" + base::program() + "' study run '" + file() + "' --out '" + out("study") +
+                              "' --plain | head -n 0";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  const Outcome status = run_program({"study", "status", out("study")});
+  EXPECT_THAT(status.out, HasSubstr("1 done")) << status.err;
+}
+
+TEST_F(Study, ALogThatCannotBeReadIsNotCalledDamaged) {
+  write_study("seed = [1]\n");
+  ASSERT_EQ(run("study").code, 0);
+  const fs::path log = a_run("study", "uniform") / "log.json";
+  fs::rename(log, log.string() + ".away");
+  fs::create_symlink("log.json", log);  // leads to itself: the file system refuses to look
+  const Outcome outcome = run("study");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, Not(HasSubstr("damaged")));
+  EXPECT_FALSE(fs::exists(log.string() + ".damaged"));
+  fs::remove(log);
+  fs::rename(log.string() + ".away", log);
+  EXPECT_EQ(run("study").code, 0);
+}
+
 TEST_F(Study, BlamesASignalForARunThatIsKilled) {
   write_study("seed = [1]\n");
   const pid_t study =

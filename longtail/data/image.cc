@@ -99,6 +99,7 @@ Picture decode_png(std::span<const std::uint8_t> file, const std::string& where,
 struct JpegErrors {
   jpeg_error_mgr manager{};
   std::jmp_buf jump{};
+  jpeg_progress_mgr progress{};
   char message[JMSG_LENGTH_MAX] = {};
 };
 
@@ -118,12 +119,23 @@ void jpeg_message(j_common_ptr info, int level) {
 
 void jpeg_silent(j_common_ptr) {}
 
+// A progressive picture may be sent in any number of scans, each over the whole picture: a small file can ask for hours.
+// Cameras and programs use about ten.
+constexpr int kMostScans = 200;
+void jpeg_count_scans(j_common_ptr info) {
+  if (reinterpret_cast<jpeg_decompress_struct*>(info)->input_scan_number <= kMostScans) return;
+  auto* errors = reinterpret_cast<JpegErrors*>(info->err);
+  std::snprintf(errors->message, sizeof errors->message, "it has more than %d scans", kMostScans);
+  std::longjmp(errors->jump, 1);
+}
+
 // Only trivially destructible things live in this function: a long jump passes over it. Returns false with
 // errors.message set, or with the message empty when the picture is too large.
 bool decode_jpeg(jpeg_decompress_struct& info, JpegErrors& errors, std::span<const std::uint8_t> file,
                  std::uint64_t most_pixels, Picture& picture) {
   if (setjmp(errors.jump) != 0) return false;
   jpeg_create_decompress(&info);
+  info.progress = &errors.progress;
   jpeg_mem_src(&info, file.data(), file.size());
   jpeg_read_header(&info, TRUE);
   picture.width = static_cast<int>(info.image_width);
@@ -167,6 +179,7 @@ Picture decode_jpeg(std::span<const std::uint8_t> file, const std::string& where
   errors.manager.error_exit = jpeg_stop;
   errors.manager.emit_message = jpeg_message;
   errors.manager.output_message = jpeg_silent;
+  errors.progress.progress_monitor = jpeg_count_scans;
   Picture picture;
   bool done = false;
   try {
@@ -193,6 +206,7 @@ Picture decode_stored(std::span<const std::uint8_t> file, const std::string& whe
   if (text.starts_with("GIF8")) return detail::decode_gif(file, where, most_pixels);
   if (text.starts_with("RIFF") && text.substr(0, 12).ends_with("WEBP"))
     return detail::decode_webp(file, where, most_pixels);
+  if (file.empty()) fail("{}: the file is empty; put the picture back or take it out of the folder", where);
   fail("{}: not a PNG, JPEG, WebP or GIF picture; convert it or take it out of the folder", where);
 }
 

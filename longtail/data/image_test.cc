@@ -150,7 +150,23 @@ TEST(Image, EveryTruncationIsAnErrorThatNamesTheFile) {
 TEST(Image, AnythingElseIsRefused) {
   EXPECT_EQ(error_of([] { decode_picture(to_bytes("BM6"), "x.bmp"); }),
             "x.bmp: not a PNG, JPEG, WebP or GIF picture; convert it or take it out of the folder");
-  EXPECT_THAT(error_of([] { decode_picture({}, "empty.png"); }), HasSubstr("empty.png: not a PNG, JPEG"));
+  EXPECT_THAT(error_of([] { decode_picture({}, "empty.png"); }), HasSubstr("empty.png: the file is empty"));
+}
+
+// The last scan of a progressive picture, sent again and again: a file of a few megabytes that decodes for minutes.
+TEST(Image, AProgressivePictureOfTooManyScansIsRefused) {
+  const Picture picture = pattern(40, 30, 3);
+  const Bytes good = encode_jpeg(40, 30, 3, picture.samples, true);
+  EXPECT_NO_THROW(decode_picture(good, "progressive.jpg"));
+  const std::array<std::uint8_t, 2> scan = {0xff, 0xda};
+  const auto last = std::find_end(good.begin(), good.end(), scan.begin(), scan.end());
+  ASSERT_NE(last, good.end());
+  const Bytes again(last, good.end() - 2);
+  Bytes bomb(good.begin(), good.end() - 2);
+  for (int i = 0; i < 5000; ++i) bomb.insert(bomb.end(), again.begin(), again.end());
+  bomb.insert(bomb.end(), good.end() - 2, good.end());
+  EXPECT_THAT(error_of([&] { decode_picture(bomb, "bomb.jpg"); }),
+              HasSubstr("bomb.jpg: this JPEG picture cannot be read: it has more than 200 scans"));
 }
 
 TEST(Image, AHugePictureIsRefusedBeforeItIsAllocated) {

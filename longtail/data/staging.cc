@@ -90,6 +90,10 @@ void OutFile::close() {
 }
 
 void copy_file(const fs::path& from, const fs::path& to, const Stop& stop) {
+  std::error_code ignored;
+  if (fs::exists(from, ignored) && !fs::is_regular_file(from, ignored)) {
+    fail("cannot read {}: it is not a regular file", from.string());
+  }
   std::ifstream in(from, std::ios::binary);
   if (!in) fail("cannot read {}: {}", from.string(), std::strerror(errno));
   OutFile out(to);

@@ -205,7 +205,8 @@ inline Bytes encode_png(int width, int height, int channels, std::span<const std
   out.resize(size);
   return out;
 }
-inline Bytes encode_jpeg(int width, int height, int channels, std::span<const std::uint8_t> samples) {
+inline Bytes encode_jpeg(int width, int height, int channels, std::span<const std::uint8_t> samples,
+                         bool progressive = false) {
   jpeg_compress_struct info{};
   jpeg_error_mgr errors{};
   info.err = jpeg_std_error(&errors);
@@ -219,6 +220,7 @@ inline Bytes encode_jpeg(int width, int height, int channels, std::span<const st
   info.in_color_space = channels == 1 ? JCS_GRAYSCALE : channels == 3 ? JCS_RGB : JCS_CMYK;
   jpeg_set_defaults(&info);
   jpeg_set_quality(&info, 100, TRUE);
+  if (progressive) jpeg_simple_progression(&info);
   jpeg_start_compress(&info, TRUE);
   while (info.next_scanline < info.image_height) {
     auto* row = const_cast<JSAMPLE*>(samples.data()) +

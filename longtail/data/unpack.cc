@@ -18,10 +18,16 @@ namespace fs = std::filesystem;
 using base::fail;
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 32;
+// The published archives hold some ten; a file of a kilobyte can hold any number of empty ones.
+constexpr int kMostEntries = 10000;
 
 using Archive = std::unique_ptr<archive, int (*)(archive*)>;
 
 Archive open_archive(const fs::path& path) {
+  std::error_code ignored;  // a FIFO would wait for a writer
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
+    fail("cannot read {}: it is not a regular file", path.string());
+  }
   Archive reader(archive_read_new(), archive_read_free);
   archive_read_support_filter_all(reader.get());
   archive_read_support_format_tar(reader.get());
@@ -71,7 +77,11 @@ void write_entry(archive* reader, const fs::path& archive_path, const fs::path& 
 void unpack(const fs::path& archive_path, const fs::path& folder, const Stop& stop) {
   const Archive reader = open_archive(archive_path);
   std::uint64_t total = 0;
-  for (;;) {
+  for (int entries = 0;; ++entries) {
+    check_stop(stop);
+    if (entries > kMostEntries) {
+      fail("{}: holds more than {} files; it is not what the authors publish", archive_path.string(), kMostEntries);
+    }
     archive_entry* entry = nullptr;
     const int code = archive_read_next_header(reader.get(), &entry);
     if (code == ARCHIVE_EOF) break;

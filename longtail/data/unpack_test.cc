@@ -1,5 +1,7 @@
 #include "longtail/data/unpack.h"
 
+#include <sys/stat.h>
+
 #include "longtail/data/testing.h"
 
 namespace longtail::data {
@@ -57,6 +59,29 @@ TEST_F(Unpack, WhatIsNoArchiveIsAnError) {
   write_file(archive, "certainly no archive, this");
   EXPECT_THAT(error_of([&] { unpack(archive, inside); }), HasSubstr("a.tar.gz"));
   EXPECT_THAT(error_of([&] { unpack(folder / "gone", inside); }), HasSubstr("gone"));
+}
+
+TEST_F(Unpack, AnArchiveOfTooManyFilesIsRefused) {
+  ::archive* writer = archive_write_new();
+  archive_write_add_filter_gzip(writer);
+  archive_write_set_format_pax_restricted(writer);
+  archive_write_open_filename(writer, archive.c_str());
+  for (int i = 0; i < 200000; ++i) {
+    archive_entry* entry = archive_entry_new();
+    archive_entry_set_pathname(entry, "folder");
+    archive_entry_set_filetype(entry, AE_IFDIR);
+    archive_entry_set_perm(entry, 0755);
+    archive_write_header(writer, entry);
+    archive_entry_free(entry);
+  }
+  archive_write_close(writer);
+  archive_write_free(writer);
+  EXPECT_THAT(error_of([&] { unpack(archive, inside); }), HasSubstr("holds more than 10000 files"));
+}
+
+TEST_F(Unpack, AFifoIsRefusedAndNotWaitedFor) {
+  ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
+  EXPECT_THAT(error_of([&] { unpack(folder / "fifo", inside); }), HasSubstr("not a regular file"));
 }
 
 TEST_F(Unpack, StopsWhenAsked) {

@@ -107,10 +107,11 @@ std::string moved_classes(const Logs& logs, std::size_t i) {
   };
   std::vector<std::string> up, down;
   for (std::size_t j = 0; j < std::min<std::size_t>(5, order.size()); ++j) {
-    if (b[order[j]] > a[order[j]]) up.push_back(words(order[j]));
+    if (std::lround(b[order[j]] - a[order[j]]) > 0) up.push_back(words(order[j]));
     const std::size_t last = order[order.size() - 1 - j];
-    if (b[last] < a[last]) down.push_back(words(last));
+    if (std::lround(b[last] - a[last]) < 0) down.push_back(words(last));
   }
+  if (up.empty() && down.empty()) return "";
   std::string out = fmt::format("Classes of {} against A, points:\n", name_of(logs, i));
   if (!up.empty()) out += "  gained: " + base::join(up, ", ") + "\n";
   if (!down.empty()) out += "  lost:   " + base::join(down, ", ") + "\n";

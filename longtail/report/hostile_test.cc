@@ -165,5 +165,30 @@ TEST(HostileNames, TerminalAndMarkdownShowThemAsText) {
   EXPECT_THAT(to_summary(report), Not(HasSubstr("<script")));
 }
 
+TEST(Unverified, LogsWithoutAHashAreCalledSo) {
+  const test::Folder folder("unverified");
+  folder.add("a", test::make_log({.seed = 1, .epochs = 6, .classes = 10}));
+  ReportOptions options;
+  options.inputs = {folder.path()};
+  EXPECT_THAT(to_terminal(make_report(options)), Not(HasSubstr("Unverified")));
+  nlohmann::json old = train::to_json(test::make_log({.seed = 2, .epochs = 6, .classes = 10}));
+  base::write_atomically(folder.path() / "b.json", old.dump());
+  EXPECT_THAT(to_terminal(make_report(options)), HasSubstr("Unverified: 1 of 2 logs"));
+}
+
+TEST(Unverified, ASingleLogThatCannotBeUsedIsTheWholeAnswer) {
+  const test::Folder folder("single");
+  base::write_atomically(folder.path() / "bad.json", std::string_view("{}"));
+  ReportOptions options;
+  options.inputs = {folder.path() / "bad.json"};
+  try {
+    make_report(options);
+    FAIL();
+  } catch (const base::Error& error) {
+    EXPECT_THAT(error.what(), Not(HasSubstr("no run to report")));
+    EXPECT_THAT(error.what(), HasSubstr("bad.json"));
+  }
+}
+
 }  // namespace
 }  // namespace longtail::report

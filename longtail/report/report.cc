@@ -38,6 +38,19 @@ void clear_stale(const std::filesystem::path& folder, const Files& now) {
   base::write_atomically(manifest, text);
 }
 
+// Logs without a hash of their results: of the paper, of another program, of an older longtail.
+std::string unverified(const Results& results) {
+  std::size_t logs = 0, without = 0;
+  for (const Run& run : results.runs) {
+    logs += run.log != nullptr;
+    without += run.log && !run.log->verified;
+  }
+  if (without == 0) return "";
+  return fmt::format("Unverified: {} of {} logs carry no hash of their results, so only their agreement with themselves "
+                     "was checked.",
+                     without, logs);
+}
+
 void write_tables(const std::vector<Table>& tables, const std::filesystem::path& folder, Files& files) {
   base::make_folder(folder);
   for (const char* ending : {".md", ".tex", ".csv"}) {
@@ -64,6 +77,7 @@ Report make_report(const ReportOptions& options) {
   Report report;
   report.results = read_results(options.inputs, options.read);
   report.summary = summarise(report.results, options.summary);
+  if (const std::string remark = unverified(report.results); !remark.empty()) report.summary.remarks.push_back(remark);
   report.tables = all_tables(report.results, report.summary);
   if (options.against_paper) {
     for (Against& against : std::array{against_paper(report.results, options.summary),

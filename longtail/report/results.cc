@@ -110,7 +110,13 @@ std::set<std::string> not_of_study(const fs::path& folder, std::vector<std::stri
   try {
     const std::vector<std::string> runs = study::recorded_runs(folder);
     for (const std::string& name : runs) {
-      const auto wrong = study::damage(study::run_folder(folder, name));
+      const auto wrong = [&]() -> std::optional<std::string> {
+        try {
+          return study::damage(study::run_folder(folder, name));
+        } catch (const base::Error& error) {
+          return error.what();
+        }
+      }();
       if (!wrong) continue;
       out.insert(name);
       warnings.push_back(fmt::format("{}: {}; left out.", name, *wrong));
@@ -505,6 +511,9 @@ Results read_results(std::span<const fs::path> paths, const ReadOptions& options
     } else {
       add_log(path);
     }
+  }
+  if (runs.empty() && paths.size() == 1 && warnings.size() == 1 && !fs::is_directory(paths[0])) {
+    base::fail("{}", warnings[0].substr(0, warnings[0].rfind("; left out.")));  // one log, and it is the trouble
   }
   if (runs.empty()) {
     std::string why;

@@ -8,6 +8,7 @@
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
+#include "longtail/base/file_events.h"
 #include "longtail/base/hash.h"
 #include "longtail/base/quote.h"
 #include "longtail/nn/engine.h"
@@ -65,11 +66,7 @@ Run parse_run(const json& object) {
   Run run;
   run.name = object.at("name").get<std::string>();
   run.hash = object.at("hash").get<std::string>();
-  base::require_plain("the name of a run", run.name);
-  // It becomes a folder under runs/, so it must be one and no way out of there.
-  if (run.name.empty() || run.name.starts_with('.') || run.name.find('/') != std::string::npos) {
-    fail("`{}` is no name of a run", run.name);
-  }
+  require_run_name(run.name);
   const auto config = object.at("config").get<std::map<std::string, std::string>>();
   for (const auto& [key, value] : config) base::require_plain(fmt::format("`{}` of a run", key), value);
   run.config = train::config_from_map(config);
@@ -130,9 +127,12 @@ void read_result(const fs::path& folder, RunState& state) {
   state.fingerprint = log.fingerprint;
 }
 
+// Not knowing is not the same as nothing being there.
 bool present(const fs::path& path) {
   std::error_code error;
-  return fs::exists(path, error);
+  const bool there = fs::exists(path, error);
+  if (error) base::fail("cannot look at {}: {}", path.string(), error.message());
+  return there;
 }
 
 }  // namespace
@@ -154,10 +154,18 @@ void make_run_folders(const Plan& plan, const fs::path& folder) {
   }
 }
 
-Plan open_study(const StudyFile& study, const fs::path& folder, const std::string& version) {
+Plan open_study(const StudyFile& study, const fs::path& folder, const std::string& version,
+                const std::function<void(const std::string&)>& on_wait) {
   resolve(study, wanted_engine(study));  // refuse before anything is made
   base::make_folder(folder / "runs");
-  const FileLock lock = FileLock::take(folder / "study.lock");
+  auto lock = FileLock::try_take(folder / "study.lock");
+  if (!lock) {
+    if (on_wait) {
+      on_wait(fmt::format("waiting for {}, which has {}", FileLock::holder(folder / "study.lock"),
+                          (folder / "study.lock").string()));
+    }
+    lock = FileLock::take(folder / "study.lock");
+  }
   Plan plan{study.name, study.about, version, engine_of(study, folder), {}};
   plan.runs = resolve(study, plan.engine);
   make_run_folders(plan, folder);
@@ -169,7 +177,9 @@ Plan open_study(const StudyFile& study, const fs::path& folder, const std::strin
 }
 
 Plan read_plan(const fs::path& folder) {
-  if (!present(folder / "study.json")) {
+  std::error_code error;
+  if (!fs::exists(folder / "study.json", error)) {
+    if (error) fail("cannot look into {}: {}", folder.string(), error.message());
     fail(
         "{} is not the folder of a study: it has no study.json; `longtail study run FILE --out {}` makes one",
         folder.string(), folder.string());
@@ -268,7 +278,7 @@ RunState inspect_idle(const fs::path& place, const Run& run) {
     try {
       read_result(place, state);
       state.status = Status::kDone;
-    } catch (const base::Error& error) {  // it changed since it was looked at
+    } catch (const base::DamagedFile& error) {  // it changed since it was looked at
       state.status = Status::kDamaged;
       state.note = error.what();
     }
@@ -294,9 +304,8 @@ void record_done(const fs::path& folder) {
                        {"host", host_name()},
                        {"time", static_cast<std::int64_t>(std::time(nullptr))}};
   base::write_atomically(folder / "done.json", object.dump(1) + "\n");
-  std::error_code error;
-  fs::remove(folder / "failed.json", error);
-  fs::remove(folder / "progress.json", error);
+  base::remove_file(folder / "failed.json");
+  base::remove_file(folder / "progress.json");
 }
 
 void record_failed(const fs::path& folder, const std::string& reason) {
@@ -307,9 +316,7 @@ void record_failed(const fs::path& folder, const std::string& reason) {
 }
 
 void set_aside(const fs::path& file) {
-  std::error_code error;
-  if (present(file)) fs::rename(file, file.string() + ".damaged", error);
-  if (error) fail<base::StorageError>("cannot rename {}: {}", file.string(), error.message());
+  if (present(file)) base::rename_file(file, file.string() + ".damaged");
 }
 
 }  // namespace longtail::study

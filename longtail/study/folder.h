@@ -10,6 +10,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,7 +33,9 @@ struct Plan {
 
 // Resolves the study and records it in the folder, under a lock, so that several processes may start at once.
 // The first decides what the engine `auto` means; it stays so. Writes only what changed.
-Plan open_study(const StudyFile& study, const std::filesystem::path& folder, const std::string& version);
+// `on_wait` is told if another process has the lock.
+Plan open_study(const StudyFile& study, const std::filesystem::path& folder, const std::string& version,
+                const std::function<void(const std::string&)>& on_wait = {});
 // The folders of the runs and what is in each from the beginning; those that are there stay as they are.
 void make_run_folders(const Plan& plan, const std::filesystem::path& folder);
 // The study as the folder has it.

@@ -64,7 +64,10 @@ FileLock FileLock::take(const fs::path& path) {
 }
 
 bool FileLock::is_held(const fs::path& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0 && errno != ENOENT && errno != ENOTDIR) {  // not knowing is not the same as nobody
+    base::fail<base::StorageError>("cannot look at {}: {}", path.string(), std::strerror(errno));
+  }
   if (fd < 0) return false;
   struct flock range = whole_file();
   const int result = ::fcntl(fd, F_OFD_GETLK, &range);

@@ -7,6 +7,7 @@
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
 #include "longtail/base/hash.h"
+#include "longtail/base/quote.h"
 #include "longtail/train/run_log.h"
 
 namespace longtail::study {
@@ -17,9 +18,12 @@ using nlohmann::json;
 
 constexpr std::uint64_t kLargestRecord = std::uint64_t{1} << 30;
 
+// Not knowing is not the same as nothing being there.
 bool present(const fs::path& path) {
   std::error_code error;
-  return fs::exists(path, error);
+  const bool there = fs::exists(path, error);
+  if (error) base::fail("cannot look at {}: {}", path.string(), error.message());
+  return there;
 }
 
 // What `read` takes from a JSON file of ours; every mistake is an Error that names the file.
@@ -28,9 +32,9 @@ auto read_record(const fs::path& path, Read read) {
   try {
     return read(json::parse(base::read_text(path, kLargestRecord)));
   } catch (const json::parse_error& error) {
-    base::fail("{} is damaged at byte {}", path.string(), error.byte);
+    base::fail<base::DamagedFile>("{} is damaged at byte {}", path.string(), error.byte);
   } catch (const json::exception&) {
-    base::fail("{} is damaged: it does not hold what it should", path.string());
+    base::fail<base::DamagedFile>("{} is damaged: it does not hold what it should", path.string());
   }
 }
 
@@ -38,10 +42,20 @@ auto read_record(const fs::path& path, Read read) {
 
 fs::path run_folder(const fs::path& folder, const std::string& name) { return folder / "runs" / name; }
 
+void require_run_name(const std::string& name) {
+  base::require_plain("the name of a run", name);
+  if (name.empty() || name.starts_with('.') || name.find('/') != std::string::npos) {
+    base::fail<base::DamagedFile>("`{}` is no name of a run", name);
+  }
+}
+
 std::vector<std::string> recorded_runs(const fs::path& folder) {
   return read_record(folder / "study.json", [](const json& object) {
     std::vector<std::string> names;
-    for (const json& run : object.at("runs")) names.push_back(run.at("name").get<std::string>());
+    for (const json& run : object.at("runs")) {
+      names.push_back(run.at("name").get<std::string>());
+      require_run_name(names.back());
+    }
     return names;
   });
 }
@@ -69,7 +83,7 @@ std::optional<std::string> damage(const fs::path& folder) {
     }
     train::read_log(folder / "log.json");
     return std::nullopt;
-  } catch (const base::Error& error) {
+  } catch (const base::DamagedFile& error) {  // not what could not be read: nobody knows what that is
     return error.what();
   }
 }

@@ -12,6 +12,8 @@ namespace longtail::study {
 
 std::filesystem::path run_folder(const std::filesystem::path& folder, const std::string& name);
 
+// An Error unless the name is one of a folder under runs/, and no way out of there.
+void require_run_name(const std::string& name);
 // The names of the runs in study.json; an Error if it cannot be read.
 std::vector<std::string> recorded_runs(const std::filesystem::path& folder);
 

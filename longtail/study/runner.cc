@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <csignal>
-#include <ctime>
 #include <list>
 #include <optional>
 
@@ -55,6 +54,7 @@ class Runner {
   Runner(Board& board, const RunnerOptions& options, Watcher& watcher)
       : board_(board), options_(options), watcher_(watcher), attempts_(board.seats.size()) {
     board_.jobs = options.jobs;
+    for (const Seat& seat : board.seats) failed_before_.push_back(failure(seat.state));
     threads_ = options.threads > 0 ? options.threads
                                    : std::max(1, base::available_cpus() / std::max(1, options.jobs));
   }
@@ -98,9 +98,13 @@ class Runner {
     }
   }
 
-  // A failed run is tried again once, and only if it failed before this process began.
+  // What tells one failure from another: clocks of several machines do not.
+  static std::string failure(const RunState& state) {
+    return state.status == Status::kFailed ? fmt::format("{} {}", state.failed_at, state.note) : "";
+  }
+  // A failed run is tried again once, and only if it is the failure that was there when this process began.
   bool retry(const RunState& state, std::size_t run) const {
-    return options_.retry_failed && attempts_[run] == 0 && state.failed_at <= started_at_;
+    return options_.retry_failed && attempts_[run] == 0 && failure(state) == failed_before_[run];
   }
 
   bool open(const Seat& seat, std::size_t run) const {
@@ -255,7 +259,7 @@ class Runner {
   Ending ending_ = Ending::kFinished;
   Clock::time_point begin_ = Clock::now();
   Clock::time_point looked_ = begin_;
-  std::int64_t started_at_ = std::time(nullptr);
+  std::vector<std::string> failed_before_;  // of each run: the failure recorded when this process began
 };
 
 }  // namespace

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstdio>
 #include <ctime>
 
 #include "longtail/base/text.h"
@@ -209,8 +211,11 @@ void LineWatcher::happened(const Board& board, std::size_t run, const Event& eve
     if (Clock::now() - last_epoch_[run] < kEpochLine) return;
     last_epoch_[run] = Clock::now();
   }
-  fmt::print(out_, "{}  {}\n", clock_time(), describe(board, run, event));
-  std::fflush(out_);
+  const std::string line = fmt::format("{}  {}\n", clock_time(), describe(board, run, event));
+  // Whoever listened may be gone (`study run | head`): the work goes on.
+  if ((std::fputs(line.c_str(), out_) < 0 || std::fflush(out_) != 0) && errno == EPIPE) {
+    if (!std::freopen("/dev/null", "w", out_)) return;
+  }
 }
 
 LiveWatcher::LiveWatcher(int terminal) : terminal_(terminal) { write_whole(terminal_, "\x1b[?25l"); }

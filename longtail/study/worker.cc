@@ -10,10 +10,12 @@
 #include <nlohmann/json.hpp>
 
 #include "longtail/base/error.h"
+#include "longtail/base/file_events.h"
 #include "longtail/base/quote.h"
 #include "longtail/study/folder.h"
 #include "longtail/study/lock.h"
 #include "longtail/train/run.h"
+#include "longtail/train/run_folder.h"
 
 namespace longtail::study {
 namespace {
@@ -110,26 +112,16 @@ class Reporter {
   Clock::time_point last_step_ = start_ - kStepPause;
 };
 
-// What killed writers left behind.
-void remove_temporaries(const fs::path& folder) {
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".tmp") fs::remove(entry.path(), error);
-  }
-}
-
 // The log goes; the checkpoint, if it is sound, still has all that was in it.
 void forget_result(const fs::path& folder) {
-  std::error_code error;
   set_aside(folder / "log.json");
-  fs::remove(folder / "done.json", error);
+  base::remove_file(folder / "done.json");
 }
 
 void start_afresh(const fs::path& folder) {
-  std::error_code error;
   forget_result(folder);
   set_aside(folder / "state.ckpt");
-  for (const char* name : {"progress.json", "timings.json"}) fs::remove(folder / name, error);
+  for (const char* name : {"progress.json", "timings.json"}) base::remove_file(folder / name);
 }
 
 void mark_log(const Run& run, const train::RunLog& log, Reporter& reporter) {
@@ -250,7 +242,7 @@ int work(const WorkOptions& options, int out) {
       teller.tell("busy");
       return kBusy;
     }
-    remove_temporaries(options.run_folder);
+    train::remove_temporaries(options.run_folder);
     train_run(options, teller);
     teller.tell("done");
     return 0;

@@ -110,7 +110,7 @@ Checkpoint parse_checkpoint(std::string_view bytes, const std::string& checksum)
   std::string_view body = checked_body(bytes, checksum);
   const auto header_size = value_at<std::uint64_t>(bytes, 16);
   if (header_size > body.size()) fail("its header is longer than the file");
-  const json header = json::parse(body.substr(0, header_size));
+  const json header = parse_shallow(body.substr(0, header_size));
   body.remove_prefix(header_size);
   Checkpoint checkpoint;
   checkpoint.epochs_done = header.at("epochs_done").get<int>();

@@ -3,10 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <map>
 #include <numeric>
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
+#include "longtail/base/hash.h"
+#include "longtail/base/other_version.h"
 #include "longtail/data/testing.h"
 #include "longtail/nn/init.h"
 
@@ -40,6 +48,7 @@ Checkpoint sample(bool with_log) {
   log.train_loss = log.test_loss = log.lr_history = {1.0 / 3};
   log.train_acc = log.test_acc = log.head_acc = log.medium_acc = log.tail_acc = {50};
   log.best.per_class = log.last.per_class = {40, 60};
+  log.best.accuracy = log.last.accuracy = {50, 50, 50, 50, 1.0 / 3};
   checkpoint.log = log;
   return checkpoint;
 }
@@ -117,6 +126,61 @@ TEST(Checkpoint, WhoseArraysDoNotFitItsNetworkIsRefused) {
   checkpoint.network.parameters.pop_back();
   write_checkpoint(path, checkpoint);
   EXPECT_THAT(refusal(path), HasSubstr("do not fit"));
+}
+
+TEST(Checkpoint, OfAnotherVersionIsNotCalledDamaged) {
+  const data::TempFolder folder;
+  const fs::path path = folder / "newer.ckpt";
+  write_checkpoint(path, sample(false));
+  std::string bytes = base::read_text(path);
+  bytes[8] = 2;
+  bytes.replace(bytes.size() - 64, 64, base::sha256(std::string_view(bytes).substr(0, bytes.size() - 64)));
+  base::write_atomically(path, bytes);
+  try {
+    read_checkpoint(path);
+    FAIL() << "it was read";
+  } catch (const base::DamagedFile& error) {
+    FAIL() << "a study would set it aside: " << error.what();
+  } catch (const base::OtherVersion& error) {
+    EXPECT_THAT(error.what(), HasSubstr("version 2"));
+  }
+}
+
+// `prlimit --as` while a run resumes: a study sets aside what is called damaged and starts the run again.
+TEST(Checkpoint, IsNotCalledDamagedWhenMemoryRunsOut) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the sanitiser needs its own address space";
+#endif
+  const data::TempFolder folder;
+  const fs::path path = folder / "whole.ckpt";
+  write_checkpoint(path, sample(true));
+  std::map<int, int> ends;
+  for (std::size_t more = 0; more < 24 << 20; more += 256 << 10) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      long pages = 0;
+      std::FILE* statm = std::fopen("/proc/self/statm", "r");
+      if (!statm || std::fscanf(statm, "%ld", &pages) != 1) ::_exit(9);
+      const rlim_t limit = static_cast<rlim_t>(pages) * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + more;
+      const struct rlimit both = {limit, limit};
+      ::setrlimit(RLIMIT_AS, &both);
+      try {
+        read_checkpoint(path);
+        ::_exit(0);
+      } catch (const base::DamagedFile&) {
+        ::_exit(2);
+      } catch (const std::exception&) {
+        ::_exit(1);
+      }
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ++ends[WIFEXITED(status) ? WEXITSTATUS(status) : -1];
+  }
+  EXPECT_GT(ends[0], 0) << "no limit was wide enough to read it";
+  EXPECT_GT(ends[1], 0) << "no limit was too tight: the test shows nothing";
+  EXPECT_EQ(ends[2], 0) << "called damaged";
+  EXPECT_EQ(ends[9] + ends[-1], 0);
 }
 
 TEST(Checkpoint, AFolderWithoutARunSaysHowToMakeOne) {

@@ -14,6 +14,13 @@ namespace longtail::train {
 
 namespace fs = std::filesystem;
 
+void remove_temporaries(const fs::path& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".tmp") fs::remove(entry.path(), error);
+  }
+}
+
 FolderLock::FolderLock(const fs::path& folder) {
   std::error_code ignored;
   if (!fs::exists(folder, ignored)) made_ = folder;
@@ -30,6 +37,8 @@ FolderLock::FolderLock(const fs::path& folder) {
     }
     base::fail("cannot lock the folder {}: {}", folder.string(), reason);
   }
+  remove_temporaries(folder);
+  remove_temporaries(folder / "kept");
 }
 
 FolderLock::~FolderLock() {

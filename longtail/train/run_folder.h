@@ -13,7 +13,7 @@ namespace longtail::train {
 class FolderLock {
  public:
   // Creates the folder if needed, and takes it away again if it stays empty; an Error if another process
-  // works in it.
+  // works in it. Removes the temporary files that a killed process left.
   explicit FolderLock(const std::filesystem::path& folder);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
@@ -23,6 +23,9 @@ class FolderLock {
   int descriptor_ = -1;
   std::filesystem::path made_;  // the folder, if it was not there
 };
+
+// What killed writers left behind (base::write_atomically). The caller has the lock of the folder.
+void remove_temporaries(const std::filesystem::path& folder);
 
 // An Error naming the parameter that differs.
 void refuse_other_config(const std::filesystem::path& folder, const std::map<std::string, std::string>& held,

@@ -13,6 +13,7 @@
 #include "longtail/base/params.h"
 #include "longtail/base/quote.h"
 #include "longtail/data/groups.h"
+#include "longtail/train/log_check.h"
 
 namespace longtail::train {
 namespace {
@@ -21,6 +22,7 @@ using base::fail;
 using nlohmann::json;
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr int kDeepest = 32;  // levels of JSON; deeper ones are followed by calls, and the stack ends
 constexpr std::uint64_t kLargestLog = std::uint64_t{1} << 28;
 
 // ---- reading single values; every Error names the key ----
@@ -159,6 +161,9 @@ FullResult read_result(const json& object, const char* key) {
   result.tail_ece = read("tail_ece");
   for (const json& row : elements(need(object, "confusion"), "confusion")) {
     const std::vector<std::int64_t> wide = counts(row, "confusion");
+    for (const std::int64_t count : wide) {
+      if (count > std::numeric_limits<int>::max()) fail("the key `confusion` has {} images, more than can be", count);
+    }
     result.confusion.emplace_back(wide.begin(), wide.end());
   }
   return result;
@@ -402,11 +407,15 @@ RunLog from_json(const json& object) {
     read_ours(object, log);
   }
   check_log(log);
+  check_agreement(log);
+  if (log.schema > 0) check_repeated(object, log);
+  log.verified = check_hash(object);
   return log;
 }
 
 std::string log_text(const RunLog& log) {
-  const json object = to_json(log);
+  json object = to_json(log);
+  object[kResultsHash] = results_hash(object);
   std::string text = "{";
   const char* separator = "\n";
   for (const auto& [key, value] : object.items()) {
@@ -428,8 +437,14 @@ void write_log(const std::filesystem::path& path, const RunLog& log) {
 // Timings are no results: a file that cannot be read is as good as none.
 void read_timings(const std::filesystem::path& log_file, RunLog& log) {
   const std::filesystem::path path = timings_path(log_file);
-  if (!std::filesystem::exists(path)) return;
-  const json object = json::parse(base::read_text(path, kLargestLog), nullptr, false);
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return;
+  json object;
+  try {
+    object = json::parse(base::read_text(path, kLargestLog), nullptr, false);
+  } catch (const base::Error&) {
+    return;
+  }
   if (!object.is_object()) return;
   const auto read = [&](const char* key) {
     const auto found = object.find(key);
@@ -440,19 +455,29 @@ void read_timings(const std::filesystem::path& log_file, RunLog& log) {
   log.seconds_waiting = read("seconds_waiting");
 }
 
-RunLog read_log(const std::filesystem::path& path) {
-  const std::string content = base::read_text(path, kLargestLog);
+json parse_shallow(std::string_view text) {
+  return json::parse(text, [](int depth, json::parse_event_t, json&) {
+    if (depth > kDeepest) fail("it is nested more than {} levels deep", kDeepest);
+    return true;
+  });
+}
+
+RunLog log_of(std::string_view text, const std::string& name) {
   try {
-    RunLog log = from_json(json::parse(content));
-    read_timings(path, log);
-    return log;
+    return from_json(parse_shallow(text));
   } catch (const json::exception& error) {
-    fail<base::DamagedFile>("{} is not a run log: {}", path.string(), error.what());
+    fail<base::DamagedFile>("{} is not a run log: {}", name, base::quote::terminal(error.what()));
   } catch (const base::OtherVersion& error) {
-    fail<base::OtherVersion>("{} cannot be used as a run log: {}", path.string(), error.what());
+    fail<base::OtherVersion>("{} cannot be used as a run log: {}", name, error.what());
   } catch (const base::Error& error) {
-    fail<base::DamagedFile>("{} cannot be used as a run log: {}", path.string(), error.what());
+    fail<base::DamagedFile>("{} cannot be used as a run log: {}", name, error.what());
   }
+}
+
+RunLog read_log(const std::filesystem::path& path) {
+  RunLog log = log_of(base::read_text(path, kLargestLog), path.string());
+  read_timings(path, log);
+  return log;
 }
 
 }  // namespace longtail::train

@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace longtail::train {
@@ -90,6 +91,7 @@ struct RunLog {
   double seconds_training = 0,
          seconds_evaluation = 0;  // in timings.json beside the log: no two runs have the same
   bool finished = false;
+  bool verified = false;  // read with a hash of its results that is right; not in the file
 
   int epochs() const { return static_cast<int>(test_acc.size()); }
 };
@@ -107,7 +109,11 @@ void write_log(const std::filesystem::path& path, const RunLog& log);
 // read.
 void read_timings(const std::filesystem::path& log_file, RunLog& log);
 // Reads a log and, if there is one beside it, its timings. Refuses lists of different lengths, counts below
-// 0, accuracies outside 0 to 100.
+// 0, accuracies outside 0 to 100, and a log that does not agree with itself (log_check.h).
 RunLog read_log(const std::filesystem::path& path);
+// The same of text in memory, without timings; `name` is what an Error calls it.
+RunLog log_of(std::string_view text, const std::string& name);
+// JSON of a bounded depth; an Error, or a json::exception with the place, if it is none.
+nlohmann::json parse_shallow(std::string_view text);
 
 }  // namespace longtail::train
