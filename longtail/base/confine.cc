@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -28,8 +29,9 @@ constexpr std::uint32_t kMachine = AUDIT_ARCH_AARCH64;
 constexpr std::uint32_t kMachine = 0;  // no filter is known: nothing is started
 #endif
 
-constexpr int kCannotStart = 127;
-constexpr int kCannotConfine = 126;
+// What a child that could not become the program says on the pipe that closes when it does.
+constexpr char kCannotStart = 's';
+constexpr char kCannotConfine = 'c';
 constexpr std::uint32_t kWriting = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND;
 
 // Calls that are refused whatever their arguments.
@@ -137,22 +139,29 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 }
 
 // In the child, between fork and exec: only calls that are safe there.
+[[noreturn]] void give_up(int teller, char why) {
+  if (::write(teller, &why, 1) != 1) ::_exit(126);
+  ::_exit(127);
+}
+
 [[noreturn]] void become(const char* path, char* const* arguments, char* const* environment,
-                         const ConfinedOptions& options, sock_fprog* filter) {
+                         const ConfinedOptions& options, sock_fprog* filter, int teller) {
   const int null = ::open("/dev/null", O_RDONLY);
   const int out = ::open(options.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   const int err = ::open(options.messages.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  if (null < 0 || out < 0 || err < 0) ::_exit(kCannotStart);
+  if (null < 0 || out < 0 || err < 0) give_up(teller, kCannotStart);
   ::dup2(null, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(err, STDERR_FILENO);
-  ::syscall(SYS_close_range, 3U, ~0U, 0U);  // what is not marked as closed on exec
+  constexpr int kTeller = 3;
+  if (teller != kTeller) ::dup3(teller, kTeller, O_CLOEXEC);
+  ::syscall(SYS_close_range, 4U, ~0U, 0U);  // what is not marked as closed on exec
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
       ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, filter, 0, 0) != 0) {
-    ::_exit(kCannotConfine);
+    give_up(kTeller, kCannotConfine);
   }
   ::execve(path, arguments, environment);
-  ::_exit(kCannotStart);
+  give_up(kTeller, kCannotStart);
 }
 
 }  // namespace
@@ -167,17 +176,21 @@ ConfinedResult run_confined(const std::string& program, const std::vector<std::s
   const std::vector<char*> argv = pointers(words), environment = pointers(settings);
   Filter filter(path.c_str());
   sock_fprog code = filter.program();
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {ConfinedEnd::kNoProgram, 0};
   const pid_t child = ::fork();
+  if (child == 0) become(path.c_str(), argv.data(), environment.data(), options, &code, ends[1]);
+  ::close(ends[1]);
+  char why = 0;
+  const bool told = child > 0 && ::read(ends[0], &why, 1) == 1;
+  ::close(ends[0]);
   if (child < 0) return {ConfinedEnd::kNoProgram, 0};
-  if (child == 0) become(path.c_str(), argv.data(), environment.data(), options, &code);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) return {ConfinedEnd::kNoProgram, 0};
   }
-  if (!WIFEXITED(status)) return {ConfinedEnd::kExited, 128 + WTERMSIG(status)};
-  if (WEXITSTATUS(status) == kCannotConfine) return {ConfinedEnd::kNoFilter, 0};
-  if (WEXITSTATUS(status) == kCannotStart) return {ConfinedEnd::kNoProgram, 0};
-  return {ConfinedEnd::kExited, WEXITSTATUS(status)};
+  if (told) return {why == kCannotConfine ? ConfinedEnd::kNoFilter : ConfinedEnd::kNoProgram, 0};
+  return {ConfinedEnd::kExited, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)};
 }
 
 }  // namespace longtail::base

@@ -144,7 +144,7 @@ TEST(HostileNames, AResultsCsvWithThemIsReadBackAsItWasWritten) {
   const Report report = hostile_report();
   std::vector<std::string> warnings;
   const std::string text = results_csv(report.results, At::kBest);
-  const std::vector<Run> runs = read_csv(text, "results.csv", warnings);
+  const std::vector<report::Run> runs = read_csv(text, "results.csv", warnings);
   EXPECT_EQ(runs.size(), report.results.runs.size()) << (warnings.empty() ? "" : warnings[0]);
   warnings.clear();
   const std::string header = "rho,strategy,seed,overall,head,medium,tail\n";

@@ -40,7 +40,7 @@ TEST(Crash, AStudyResumesToTheSameBytesFromEveryDiskThatACrashCouldLeave) {
   const int silent = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   const auto run = [&](const fs::path& folder) {
     const Plan plan = open_study(study, folder, "test");
-    for (const Run& each : plan.runs) {
+    for (const study::Run& each : plan.runs) {
       EXPECT_EQ(work({run_folder(folder, each.name), "", 1}, silent), 0);
       EXPECT_EQ(inspect(folder, each).status, Status::kDone);
     }
@@ -52,7 +52,7 @@ TEST(Crash, AStudyResumesToTheSameBytesFromEveryDiskThatACrashCouldLeave) {
   base::record_file_events(nullptr);
   const auto results = [&](const fs::path& folder) {
     std::string all;
-    for (const Run& each : plan.runs) all += base::read_text(run_folder(folder, each.name) / "log.json");
+    for (const study::Run& each : plan.runs) all += base::read_text(run_folder(folder, each.name) / "log.json");
     return all + base::read_text(folder / "study.json") + base::read_text(folder / "study.toml");
   };
   const std::string whole = results(place / "whole");

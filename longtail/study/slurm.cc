@@ -84,6 +84,13 @@ std::string output_pattern(const fs::path& folder) {
 std::string batch_script(const std::string& study, const std::vector<std::string>& names,
                          const std::string& list, const SubmitOptions& options) {
   refuse_odd_time(options.time);
+  for (const std::string& path : {options.folder.string(), options.data, options.program, list}) {
+    for (const char c : path) {
+      if (static_cast<unsigned char>(c) < 0x20) {
+        fail<base::UsageError>("the path {} has a control character in it", base::quote::terminal(path));
+      }
+    }
+  }
   std::string text = "#!/bin/sh\n";
   const auto header = [&](const std::string& line) { text += "#SBATCH " + line + "\n"; };
   header("--job-name=" + header_safe("longtail-" + study));

@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "longtail/base/error.h"
@@ -87,7 +88,12 @@ TEST(BatchScript, RunsNothingThatIsHiddenInAName) {
     odd.folder = name;
     odd.data = name;
     odd.partition = name;
-    const std::string script = batch_script(name, {name}, name, odd);
+    if (std::any_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; })) {
+      EXPECT_THROW(batch_script(name, {name}, name, odd), base::UsageError);
+      odd.folder = odd.data = "plain";
+    }
+    const std::string list = odd.folder;
+    const std::string script = batch_script(name, {name}, list, odd);
     std::size_t headers = 0;
     for (const std::string& line : base::split(script, '\n')) headers += line.starts_with("#SBATCH ");
     EXPECT_EQ(headers, 6u) << script;
@@ -96,7 +102,7 @@ TEST(BatchScript, RunsNothingThatIsHiddenInAName) {
     EXPECT_FALSE(std::filesystem::exists("PWNED")) << name;
     base::write_atomically("script.sh", [&] {
       SubmitOptions program = odd;
-      program.program = "./" + name;
+      program.program = "./" + list;
       return batch_script(name, {name}, "list", program);
     }());
     run_command({"env", "SLURM_ARRAY_TASK_ID=0", "SLURM_JOB_ID=1", "sh", "script.sh"});

@@ -80,6 +80,10 @@ void check_result(const RunLog& log, const FullResult& result, int epoch, const 
   if (result.epoch != epoch) {
     fail("it does not agree with itself: `{}.epoch` is {}, but it should be {}", name, result.epoch, epoch);
   }
+  for (const double value :
+       {result.accuracy.overall, result.accuracy.head, result.accuracy.medium, result.accuracy.tail}) {
+    if (value < 0 || value > 100) fail("`{}` has an accuracy of {}, which is not a percentage", name, value);
+  }
   const auto e = static_cast<std::size_t>(epoch);
   const std::string at = " at epoch " + std::to_string(epoch);
   agree(result.accuracy.overall, name + ".overall_acc", log.test_acc[e], "test_acc" + at);

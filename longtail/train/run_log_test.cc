@@ -165,7 +165,8 @@ TEST(RunLog, AnErrorNamesTheKeyThatIsMissingOrWrong) {
 }
 
 TEST(RunLog, EveryKeyOfOursIsNeededOrHarmless) {
-  const json whole = json::parse(log_text(sample_log()));
+  json whole = json::parse(log_text(sample_log()));
+  EXPECT_EQ(whole.erase("results_sha256"), 1u);  // with it nothing at all may be missing
   for (const auto& [key, value] : whole.items()) {
     json missing = whole;
     missing.erase(key);
