@@ -96,7 +96,7 @@ void check_result(const RunLog& log, const FullResult& result, int epoch, const 
 // The first maximum of what chose it, where that is the accuracy itself.
 void check_best_epoch(const RunLog& log) {
   const bool validated = log.selected_on == "validation";
-  if (log.config.contains("select") || (!validated && log.selected_on != "test")) return;
+  if (log.selected_by != "overall" || (!validated && log.selected_on != "test")) return;
   const std::vector<double>& selector = validated ? log.val_acc : log.test_acc;
   if (selector.size() != log.test_acc.size()) {
     fail("the key `val_acc` has {} epochs but `test_acc` has {}", selector.size(), log.test_acc.size());
