@@ -12,6 +12,7 @@
 #include "longtail/base/text.h"
 #include "longtail/report/figures.h"
 #include "longtail/report/report.h"
+#include "longtail/report/tables.h"
 #include "longtail/report/test_logs.h"
 
 namespace longtail::report {

@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <numeric>
 
@@ -159,14 +159,18 @@ TEST(Checkpoint, IsNotCalledDamagedWhenMemoryRunsOut) {
   for (std::size_t more = 0; more < 20 << 20; more += 512 << 10) {
     const pid_t child = ::fork();
     if (child == 0) {
-      ::mallopt(M_MMAP_THRESHOLD, 64 << 10);  // so that the limit is met, not memory kept from before
-      ::malloc_trim(0);
       long pages = 0;
       std::FILE* statm = std::fopen("/proc/self/statm", "r");
       if (!statm || std::fscanf(statm, "%ld", &pages) != 1) ::_exit(9);
-      const rlim_t limit = static_cast<rlim_t>(pages) * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + more;
-      const struct rlimit both = {limit, limit};
-      ::setrlimit(RLIMIT_AS, &both);
+      const rlim_t limit = static_cast<rlim_t>(pages) * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
+      struct rlimit soft = {limit, RLIM_INFINITY};
+      ::setrlimit(RLIMIT_AS, &soft);
+      // What earlier tests freed is used up first, so that the limit is met.
+      for (std::size_t piece = 1 << 20; piece >= 1024; piece /= 2) {
+        while (void* taken = std::malloc(piece)) static_cast<volatile char*>(taken)[0] = 1;
+      }
+      soft.rlim_cur = limit + more;
+      ::setrlimit(RLIMIT_AS, &soft);
       try {
         read_checkpoint(path);
         ::_exit(0);
