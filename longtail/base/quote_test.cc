@@ -34,7 +34,8 @@ TEST(QuoteTest, TheRefusalSaysWhoseTextItIsAndShowsItHarmlessly) {
 }
 
 TEST(QuoteTest, GnuplotReadsOneStringOnOneLine) {
-  EXPECT_EQ(quote::gnuplot("it's"), "'it''s'");
+  EXPECT_EQ(quote::gnuplot("it's"), "'it’s'");
+  EXPECT_EQ(quote::gnuplot("' ; system('x')"), "'’ ; system(’x’)'");
   EXPECT_EQ(quote::gnuplot("x\nsystem(\"touch PWNED\")\n#"), "'x system(\"touch PWNED\") #'");
   EXPECT_EQ(quote::gnuplot_tic("50%s"), "'50%%s'");
 }
