@@ -48,11 +48,11 @@ class RecommendCommand : public testing::Test {
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
-  // From the blank line before the sentence to its end.
+  // What stands between the last two blank lines.
   static std::string sentence(const std::string& out) {
-    const std::size_t report = out.find("\n\nThe ", out.find("After "));
-    const std::size_t start = out.rfind("\n\n", report - 1);
-    return out.substr(start + 2, report - start - 2);
+    const std::size_t end = out.rfind("\n\n");
+    const std::size_t start = out.rfind("\n\n", end - 1);
+    return out.substr(start + 2, end - start - 2);
   }
 
   data::TempFolder folder_;
