@@ -186,8 +186,13 @@ void run(const RecommendArguments& arguments) {
   const fs::path out = arguments.out.empty() ? default_out(arguments.pictures) : fs::path(arguments.out);
   const RecommendPlan plan = open_plan(arguments, out, seconds);
   const RaceOutcome outcome = run_race(plan, goal, out, seconds, kTrainingShare);
+  if (outcome.finished == 0) {
+    base::fail<base::Interrupted>(
+        "the time is up before any run was finished, so nothing can be said; the same command with more --time "
+        "resumes");
+  }
   fmt::print("\n{}\n\n", outcome.recommendation.sentence);
-  if (outcome.time_up) fmt::print("The time is up. The same command with more --time goes on from here.\n");
+  if (outcome.time_up) fmt::print("The time is up. The same command with more --time resumes.\n");
   write_report(out, goal);
   if (!outcome.network.empty()) {
     fmt::print("The network{}: {}\n  longtail predict {} PICTURE...\n",

@@ -31,6 +31,7 @@ struct Results {
   std::vector<std::pair<std::string, report::SeedTable>> groups{};
   double spent = 0;     // seconds of training, jobs side by side counted once
   double of_a_run = 0;  // mean seconds of a finished run
+  int finished = 0;     // runs
 };
 
 class RaceRunner {
@@ -130,14 +131,14 @@ class RaceRunner {
     };
     results.goal = empty();
     for (const char* name : {"head", "medium", "tail"}) results.groups.emplace_back(name, empty());
-    double total = 0, finished_total = 0, finished = 0;
+    double total = 0, finished_total = 0;
     const study::StudyFile study = study_of(plan_, seeds);
     for (const study::Run& run : study::resolve(study, study::engine_of(study, out_))) {
       const study::RunState state = study::inspect(out_, run);
       total += state.seconds;
       if (state.status != study::Status::kDone) continue;
       finished_total += state.seconds;
-      ++finished;
+      ++results.finished;
       const auto row = static_cast<std::size_t>(
           std::find(plan_.strategies.begin(), plan_.strategies.end(), run.config.strategy) - plan_.strategies.begin());
       const auto column = static_cast<std::size_t>(run.config.seed - 1);
@@ -147,12 +148,13 @@ class RaceRunner {
       for (std::size_t g = 0; g < groups.size(); ++g) results.groups[g].second.values[row][column] = groups[g];
     }
     results.spent = total / plan_.jobs;
-    results.of_a_run = finished > 0 ? finished_total / finished : 0;
+    results.of_a_run = results.finished > 0 ? finished_total / results.finished : 0;
     return results;
   }
 
   void conclude(Results& results, RaceOutcome& outcome) const {
     report::Question question;
+    outcome.finished = results.finished;
     question.goal = goal_;
     question.table = results.goal;
     // A group without classes has no accuracy.

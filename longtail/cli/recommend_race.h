@@ -15,6 +15,7 @@ namespace longtail::cli {
 struct RaceOutcome {
   report::Recommendation recommendation{};
   bool time_up = false;
+  int finished = 0;  // runs
   std::filesystem::path network{};  // a run of the recommended strategy; empty without a finished run
   std::string network_strategy{};
 };
