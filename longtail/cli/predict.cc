@@ -63,7 +63,8 @@ std::vector<fs::path> pictures_of(const std::vector<std::string>& words) {
 std::vector<std::size_t> highest(const std::vector<double>& chances, int top) {
   std::vector<std::size_t> order(chances.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return chances[a] > chances[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return chances[a] > chances[b]; });
   order.resize(std::min(order.size(), static_cast<std::size_t>(top)));
   return order;
 }
@@ -120,7 +121,8 @@ void run(const PredictArguments& arguments) {
   }
   printer.end();
   if (faults.empty()) return;
-  base::fail("{} of {} pictures cannot be read:\n  {}", faults.size(), pictures.size(), base::join(faults, "\n  "));
+  base::fail("{} of {} pictures cannot be read:\n  {}", faults.size(), pictures.size(),
+             base::join(faults, "\n  "));
 }
 
 }  // namespace
@@ -128,7 +130,8 @@ void run(const PredictArguments& arguments) {
 void add_predict(App& app) {
   App* command = app.add_subcommand("predict", "Say what is on new pictures, with a trained network");
   const auto arguments = std::make_shared<PredictArguments>();
-  command->add_option("RUN", arguments->run, "Folder of a run; nothing else of the training is needed")->required();
+  command->add_option("RUN", arguments->run, "Folder of a run; nothing else of the training is needed")
+      ->required();
   command->add_option("PICTURE", arguments->pictures, "Pictures (PNG, JPEG, WebP, GIF), or folders of them")
       ->required();
   command->add_option("--top", arguments->top, "How many classes to name for each picture")

@@ -46,7 +46,8 @@ std::vector<std::string> canonical(const std::vector<std::string>& strategies) {
     if (std::count(names.begin(), names.end(), names.back()) > 1)
       base::fail<base::UsageError>("--strategies has `{}` twice", names.back());
   }
-  if (names.size() < 2) base::fail<base::UsageError>("one strategy is no choice; give --strategies two or more");
+  if (names.size() < 2)
+    base::fail<base::UsageError>("one strategy is no choice; give --strategies two or more");
   return names;
 }
 
@@ -62,7 +63,8 @@ fs::path default_out(const std::string& pictures) {
   return "recommend-" + (folder.has_filename() ? folder : folder.parent_path()).filename().string();
 }
 
-// Looks at the data and shows it. Pictures are kept as arrays in the folder, so that no run has to read them again.
+// Looks at the data and shows it. Pictures are kept as arrays in the folder, so that no run has to read them
+// again.
 std::vector<std::int64_t> look_at_data(const RecommendArguments& arguments, const fs::path& out,
                                        train::RunConfig& config) {
   const bool folder = is_folder(arguments.pictures);
@@ -74,9 +76,10 @@ std::vector<std::int64_t> look_at_data(const RecommendArguments& arguments, cons
   fmt::print("{}\n\n{}\n", class_words(counts), class_picture(counts, data.class_names, kPictureWidth));
   for (const std::string& remark : data.remarks) fmt::print("{}\n", remark);
   if (data.picture_side > data.side) {
-    fmt::print("Pictures are averaged down to {0}x{0} pixels (half of them are larger than {1} at the shorter side); "
-               "the answer is about pictures of that size.\n",
-               data.side, data.picture_side);
+    fmt::print(
+        "Pictures are averaged down to {0}x{0} pixels (half of them are larger than {1} at the shorter side); "
+        "the answer is about pictures of that size.\n",
+        data.side, data.picture_side);
   }
   if (counts.size() < 2) base::fail("{} has one class only; there is nothing to choose", arguments.pictures);
   if (folder) {
@@ -99,7 +102,8 @@ void check_goal(report::Goal goal, const train::RunConfig& config, const std::ve
   if (goal != report::Goal::kTail) return;
   const auto groups = data::Groups::parse(data::decided(config.subset, config.dataset).groups);
   if (groups.trained_sizes(counts)[2] == 0)
-    base::fail<base::UsageError>("the goal is the tail, but no class is in it; choose another --goal or --groups");
+    base::fail<base::UsageError>(
+        "the goal is the tail, but no class is in it; choose another --goal or --groups");
 }
 
 // Decides model, epochs and batch size from a measurement of this machine.
@@ -140,7 +144,8 @@ RecommendPlan make_plan(const RecommendArguments& arguments, const fs::path& out
 
 void print_plan(const RecommendPlan& plan, double seconds) {
   fmt::print(
-      "\nPlan: {} for {} epochs in batches of {}, under {}. A run takes about {} here (measured), {} at a time. Looks "
+      "\nPlan: {} for {} epochs in batches of {}, under {}. A run takes about {} here (measured), {} at a "
+      "time. Looks "
       "after 3, 5, 8 and 12 seeds; what is ruled out is dropped. At most {}.\n\n",
       plan.config.model, plan.config.epochs, plan.config.batch_size, base::join(plan.strategies, ", "),
       base::duration(plan.run_seconds), plan.jobs, base::duration(seconds));
@@ -188,7 +193,8 @@ void run(const RecommendArguments& arguments) {
   const RaceOutcome outcome = run_race(plan, goal, out, seconds, kTrainingShare);
   if (outcome.finished == 0) {
     base::fail<base::Interrupted>(
-        "the time is up before any run was finished, so nothing can be said; the same command with more --time "
+        "the time is up before any run was finished, so nothing can be said; the same command with more "
+        "--time "
         "resumes");
   }
   fmt::print("\n{}\n\n", outcome.recommendation.sentence);
@@ -196,8 +202,9 @@ void run(const RecommendArguments& arguments) {
   write_report(out, goal);
   if (!outcome.network.empty()) {
     fmt::print("The network{}: {}\n  longtail predict {} PICTURE...\n",
-               outcome.recommendation.series ? "" : fmt::format(" ({}, since nothing can be recommended)",
-                                                                report::series_words(outcome.network_strategy)),
+               outcome.recommendation.series ? ""
+                                             : fmt::format(" ({}, since nothing can be recommended)",
+                                                           report::series_words(outcome.network_strategy)),
                outcome.network.string(), outcome.network.string());
   }
 }
@@ -205,7 +212,8 @@ void run(const RecommendArguments& arguments) {
 }  // namespace
 
 void add_recommend(App& app) {
-  App* command = app.add_subcommand("recommend", "Find out which strategy to train with, on your own pictures");
+  App* command =
+      app.add_subcommand("recommend", "Find out which strategy to train with, on your own pictures");
   const auto arguments = std::make_shared<RecommendArguments>();
   command
       ->add_option("PICTURES", arguments->pictures,
@@ -213,9 +221,10 @@ void add_recommend(App& app) {
       ->required();
   command->add_option("--time", arguments->time, "Time for all of it: 30m, 2h, 1d")->capture_default_str();
   command
-      ->add_option("--goal", arguments->goal,
-                   "What best means: the mean of the classes' accuracies (balanced), of all pictures (overall), of "
-                   "the tail, or of the worst of head, medium and tail")
+      ->add_option(
+          "--goal", arguments->goal,
+          "What best means: the mean of the classes' accuracies (balanced), of all pictures (overall), of "
+          "the tail, or of the worst of head, medium and tail")
       ->check(IsMember({"balanced", "overall", "tail", "worst"}))
       ->capture_default_str();
   command->add_option("--out", arguments->out, "Folder for runs, report and network [recommend-NAME]")
@@ -223,15 +232,18 @@ void add_recommend(App& app) {
   command->add_option("--strategies", arguments->strategies,
                       "The strategies to choose from, separated by spaces [the paper's four]");
   add_param_flags(*command, train::run_params(), arguments->config,
-                  {"data", "fit", "skip_unreadable", "profile", "rho", "groups", "model", "epochs", "batch_size",
-                   "augment", "engine"});
+                  {"data", "fit", "skip_unreadable", "image_size", "profile", "rho", "groups", "model", "epochs",
+                   "batch_size", "augment", "engine"});
   command->footer(
       "Example:\n"
       "  longtail recommend birds/ --time 2h --out answer\n"
       "  longtail predict answer/network photo.jpg\n"
-      "Shows the class sizes, sets pictures aside for testing if there is no test part, plans what fits into the\n"
-      "time, trains every strategy from several seeds, and drops those that are ruled out. It ends with a sentence,\n"
-      "a report and a network. model, epochs and batch size are planned unless they are given. Killed or stopped,\n"
+      "Shows the class sizes, sets pictures aside for testing if there is no test part, plans what fits into "
+      "the\n"
+      "time, trains every strategy from several seeds, and drops those that are ruled out. It ends with a "
+      "sentence,\n"
+      "a report and a network. model, epochs and batch size are planned unless they are given. Killed or "
+      "stopped,\n"
       "the same command resumes. docs/recommend.md tells more.");
   command->callback([arguments, command] {
     arguments->model_given = command->count("--model") > 0;

@@ -14,8 +14,8 @@ namespace {
 using nlohmann::json;
 
 constexpr int kMostEpochs = 200;
-constexpr int kEnoughEpochs = 20;   // below it three seeds are planned for instead of five
-constexpr int kLargeEpochs = 100;   // that the larger network must get
+constexpr int kEnoughEpochs = 20;  // below it three seeds are planned for instead of five
+constexpr int kLargeEpochs = 100;  // that the larger network must get
 
 // Seconds until `seeds` seeds of all strategies are trained, a run taking one second.
 double rounds(const PlanFacts& facts, int seeds) {
@@ -50,44 +50,54 @@ Effort planned_effort(const PlanFacts& facts) {
     effort.epochs = std::min(kEnoughEpochs, affordable_epochs(facts, epoch_seconds, 3));
   if (facts.epochs) effort.epochs = *facts.epochs;
   effort.run_seconds = effort.epochs * epoch_seconds;
-  const double least = (facts.epochs ? *facts.epochs : kFewestEpochs) * epoch_seconds * rounds(facts, 3) / kTrainingShare;
+  const double least =
+      (facts.epochs ? *facts.epochs : kFewestEpochs) * epoch_seconds * rounds(facts, 3) / kTrainingShare;
   if (least > facts.seconds) {
     base::fail<base::UsageError>(
-        "{} is not enough: {} strategies with three seeds each and {} epochs of {} take about {} here; give more "
+        "{} is not enough: {} strategies with three seeds each and {} epochs of {} take about {} here; give "
+        "more "
         "--time or fewer --strategies",
-        base::duration(facts.seconds), facts.strategies, facts.epochs ? *facts.epochs : kFewestEpochs, effort.model,
-        base::duration(least));
+        base::duration(facts.seconds), facts.strategies, facts.epochs ? *facts.epochs : kFewestEpochs,
+        effort.model, base::duration(least));
   }
   return effort;
 }
 
 study::StudyFile study_of(const RecommendPlan& plan, int seeds) {
   const auto& table = train::run_params();
-  std::string text = "name = \"recommend\"\nabout = " + quoted("Which strategy for " + plan.pictures + "?") + "\n";
+  std::string text =
+      "name = \"recommend\"\nabout = " + quoted("Which strategy for " + plan.pictures + "?") + "\n";
   const train::RunConfig initial;
   std::string section;
   for (const auto& entry : table.entries()) {
     const base::ParamInfo& info = entry.info;
     const std::string value = entry.get(plan.config);
-    if (!info.identity || value == entry.get(initial) || info.name == "strategy" || info.name == "seed") continue;
+    if (!info.identity || value == entry.get(initial) || info.name == "strategy" || info.name == "seed")
+      continue;
     if (info.section != section) text += fmt::format("[{}]\n", section = info.section);
     const bool plain = info.type == "integer" || info.type == "real" || info.type == "switch";
     text += fmt::format("{} = {}\n", info.name,
-                        plain ? value : info.type == "integers" ? "[" + value + "]" : quoted(value));
+                        plain                     ? value
+                        : info.type == "integers" ? "[" + value + "]"
+                                                  : quoted(value));
   }
   std::vector<std::string> numbers, names;
   for (int seed = 1; seed <= seeds; ++seed) numbers.push_back(std::to_string(seed));
   for (const std::string& strategy : plan.strategies) names.push_back(quoted(strategy));
-  text += fmt::format("[grid]\nseed = [{}]\nstrategy = [{}]\n", base::join(numbers, ", "), base::join(names, ", "));
+  text += fmt::format("[grid]\nseed = [{}]\nstrategy = [{}]\n", base::join(numbers, ", "),
+                      base::join(names, ", "));
   return study::parse_study(text, "recommend");
 }
 
 std::filesystem::path plan_path(const std::filesystem::path& folder) { return folder / "recommend.json"; }
 
 void write_plan(const std::filesystem::path& folder, const RecommendPlan& plan) {
-  const json object = {{"pictures", plan.pictures},     {"config", train::config_map(plan.config)},
-                       {"data", plan.config.data},      {"strategies", plan.strategies},
-                       {"jobs", plan.jobs},             {"threads", plan.threads},
+  const json object = {{"pictures", plan.pictures},
+                       {"config", train::config_map(plan.config)},
+                       {"data", plan.config.data},
+                       {"strategies", plan.strategies},
+                       {"jobs", plan.jobs},
+                       {"threads", plan.threads},
                        {"run_seconds", plan.run_seconds}};
   base::make_folder(folder);
   base::write_atomically(plan_path(folder), object.dump(1) + "\n");

@@ -1,5 +1,5 @@
-// What `longtail recommend` is going to do: decided once from the data, the time and the measured speed, and kept
-// in the folder, so that a command that was killed resumes with the same plan.
+// What `longtail recommend` is going to do: decided once from the data, the time and the measured speed, and
+// kept in the folder, so that a command that was killed resumes with the same plan.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,10 @@ struct PlanFacts {
   std::int64_t images = 0;  // in training
   int strategies = 0;
   int cpus = 1;
-  double seconds = 0;                 // the time there is
-  double small_epoch = 0;             // seconds of an epoch of resnet20, on one job's threads
-  double large_epoch = 0;             // of resnet32
-  std::optional<int> epochs{};        // asked for
+  double seconds = 0;                  // the time there is
+  double small_epoch = 0;              // seconds of an epoch of resnet20, on one job's threads
+  double large_epoch = 0;              // of resnet32
+  std::optional<int> epochs{};         // asked for
   std::optional<std::string> model{};  // asked for
 };
 struct Effort {
@@ -43,8 +43,9 @@ struct Effort {
 int planned_jobs(int strategies, int cpus);
 // Images in a step: the power of two up to 128 that leaves at least 16 steps an epoch, 8 at least.
 int planned_batch(std::int64_t images);
-// The most epochs, up to 200, with which five seeds of all strategies fit into the time, or three if five would
-// leave fewer than 20; the larger network if it gets 100. A UsageError says how much time is needed at least.
+// The most epochs, up to 200, with which five seeds of all strategies fit into the time, or three if five
+// would leave fewer than 20; the larger network if it gets 100. A UsageError says how much time is needed at
+// least.
 Effort planned_effort(const PlanFacts& facts);
 
 // Part of the time that training may use; the rest is for reading, looking and reporting.

@@ -40,7 +40,8 @@ class RaceRunner {
       : plan_(plan), goal_(goal), out_(std::move(out)), seconds_(seconds) {
     for (const std::string& strategy : plan_.strategies) words_.push_back(report::series_words(strategy));
     const auto uniform = std::find(plan_.strategies.begin(), plan_.strategies.end(), "uniform");
-    baseline_ = uniform == plan_.strategies.end() ? 0 : static_cast<std::size_t>(uniform - plan_.strategies.begin());
+    baseline_ =
+        uniform == plan_.strategies.end() ? 0 : static_cast<std::size_t>(uniform - plan_.strategies.begin());
   }
 
   RaceOutcome run() {
@@ -112,9 +113,10 @@ class RaceRunner {
     if (ending == study::Ending::kTimeUp) return false;
     for (const study::Seat& seat : board.seats) {
       if (seat.selected && seat.state.status == study::Status::kFailed) {
-        base::fail("a run failed: {}; `longtail study status {}` shows all, `longtail study run --out {} "
-                   "--retry-failed` tries again",
-                   seat.state.note, out_.string(), out_.string());
+        base::fail(
+            "a run failed: {}; `longtail study status {}` shows all, `longtail study run --out {} "
+            "--retry-failed` tries again",
+            seat.state.note, out_.string(), out_.string());
       }
     }
     return true;
@@ -124,10 +126,10 @@ class RaceRunner {
   Results read(int seeds) const {
     Results results;
     const auto empty = [&] {
-      return report::SeedTable{plan_.strategies,
-                               std::vector<std::vector<double>>(
-                                   plan_.strategies.size(),
-                                   std::vector<double>(static_cast<std::size_t>(seeds), kUnknown))};
+      return report::SeedTable{
+          plan_.strategies,
+          std::vector<std::vector<double>>(plan_.strategies.size(),
+                                           std::vector<double>(static_cast<std::size_t>(seeds), kUnknown))};
     };
     results.goal = empty();
     for (const char* name : {"head", "medium", "tail"}) results.groups.emplace_back(name, empty());
@@ -140,12 +142,15 @@ class RaceRunner {
       finished_total += state.seconds;
       ++results.finished;
       const auto row = static_cast<std::size_t>(
-          std::find(plan_.strategies.begin(), plan_.strategies.end(), run.config.strategy) - plan_.strategies.begin());
+          std::find(plan_.strategies.begin(), plan_.strategies.end(), run.config.strategy) -
+          plan_.strategies.begin());
       const auto column = static_cast<std::size_t>(run.config.seed - 1);
       const train::RunLog log = train::read_log(study::run_folder(out_, run.name) / "log.json");
       results.goal.values[row][column] = goal_value(goal_, log);
-      const std::array<double, 3> groups = {log.last.accuracy.head, log.last.accuracy.medium, log.last.accuracy.tail};
-      for (std::size_t g = 0; g < groups.size(); ++g) results.groups[g].second.values[row][column] = groups[g];
+      const std::array<double, 3> groups = {log.last.accuracy.head, log.last.accuracy.medium,
+                                            log.last.accuracy.tail};
+      for (std::size_t g = 0; g < groups.size(); ++g)
+        results.groups[g].second.values[row][column] = groups[g];
     }
     results.spent = total / plan_.jobs;
     results.of_a_run = results.finished > 0 ? finished_total / results.finished : 0;
@@ -160,7 +165,8 @@ class RaceRunner {
     // A group without classes has no accuracy.
     std::erase_if(results.groups, [](const auto& group) {
       for (const auto& row : group.second.values) {
-        if (std::any_of(row.begin(), row.end(), [](double value) { return !std::isnan(value); })) return false;
+        if (std::any_of(row.begin(), row.end(), [](double value) { return !std::isnan(value); }))
+          return false;
       }
       return true;
     });
@@ -220,7 +226,8 @@ double goal_value(report::Goal goal, const train::RunLog& log) {
   return lowest;
 }
 
-RaceOutcome run_race(const RecommendPlan& plan, report::Goal goal, const fs::path& out, double seconds, double share) {
+RaceOutcome run_race(const RecommendPlan& plan, report::Goal goal, const fs::path& out, double seconds,
+                     double share) {
   // A little less than all: reading, looking and reporting take time too.
   const double training = seconds * (1 + share) / 2;
   return RaceRunner(plan, goal, out, training).run();

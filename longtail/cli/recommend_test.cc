@@ -42,9 +42,12 @@ class RecommendCommand : public testing::Test {
     write_class(folder_ / "photos/auk", 2, 9, 3);
   }
   std::vector<std::string> command(const std::string& out, const std::vector<std::string>& more) const {
-    std::vector<std::string> words = {"recommend", (folder_ / "photos").string(), "--out",    (folder_ / out).string(),
-                                      "--time",    "1h",                          "--epochs", "1",
-                                      "--model",   "resnet20",                    "--strategies"};
+    std::vector<std::string> words = {"recommend",   (folder_ / "photos").string(),
+                                      "--out",       (folder_ / out).string(),
+                                      "--time",      "1h",
+                                      "--epochs",    "1",
+                                      "--model",     "resnet20",
+                                      "--strategies"};
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
@@ -124,9 +127,9 @@ TEST_F(RecommendCommand, PredictGivesTheClassesOfTestPicturesWithTheAccuracyOfTh
   write_class(folder_ / "birds/test/tit", 1, 5, 5);
   write_class(folder_ / "birds/test/auk", 2, 4, 6);
   const std::string run = (folder_ / "run").string();
-  const Outcome trained =
-      run_program({"train", "--dataset", "folder:" + (folder_ / "birds").string(), "--fit", "crop", "--epochs", "4",
-                   "--batch-size", "8", "--lr", "0.02", "--model", "resnet20", "--out", run});
+  const Outcome trained = run_program({"train", "--dataset", "folder:" + (folder_ / "birds").string(),
+                                       "--fit", "crop", "--epochs", "4", "--batch-size", "8", "--lr", "0.02",
+                                       "--model", "resnet20", "--out", run});
   ASSERT_EQ(trained.code, 0) << trained.err;
   EXPECT_THAT(trained.out, HasSubstr("Training on 44 images of 3 classes (24 to 8 each)."));
   const train::RunLog log = train::read_log(folder_ / "run/log.json");
@@ -136,7 +139,8 @@ TEST_F(RecommendCommand, PredictGivesTheClassesOfTestPicturesWithTheAccuracyOfTh
   fs::rename(folder_ / "birds/train", folder_ / "elsewhere");  // nothing but the run is needed
 
   for (const bool last : {false, true}) {
-    std::vector<std::string> words = {"predict", run, (folder_ / "birds/test").string(), "--json", "--top", "2"};
+    std::vector<std::string> words = {"predict", run,     (folder_ / "birds/test").string(),
+                                      "--json",  "--top", "2"};
     if (last) words.push_back("--last");
     const Outcome outcome = run_program(words);
     ASSERT_EQ(outcome.code, 0) << outcome.err;
@@ -154,8 +158,8 @@ TEST_F(RecommendCommand, PredictGivesTheClassesOfTestPicturesWithTheAccuracyOfTh
     EXPECT_NEAR(100 * right / 15, (last ? log.last : log.best).accuracy.overall, 1e-9);
   }
 
-  const Outcome bad = run_program({"predict", run, (folder_ / "run/log.json").string(),
-                                   (folder_ / "birds/test/auk/0.png").string()});
+  const Outcome bad = run_program(
+      {"predict", run, (folder_ / "run/log.json").string(), (folder_ / "birds/test/auk/0.png").string()});
   EXPECT_EQ(bad.code, 1);
   EXPECT_THAT(bad.out, HasSubstr("auk/0.png"));
   EXPECT_THAT(bad.err, HasSubstr("1 of 2 pictures cannot be read"));
@@ -163,8 +167,8 @@ TEST_F(RecommendCommand, PredictGivesTheClassesOfTestPicturesWithTheAccuracyOfTh
 }
 
 TEST_F(RecommendCommand, ARatioBesideTheNaturalProfileIsAnError) {
-  const Outcome outcome = run_program({"train", "--dataset", "folder:" + (folder_ / "photos").string(), "--rho", "100",
-                                       "--out", (folder_ / "run").string()});
+  const Outcome outcome = run_program({"train", "--dataset", "folder:" + (folder_ / "photos").string(),
+                                       "--rho", "100", "--out", (folder_ / "run").string()});
   EXPECT_EQ(outcome.code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("profile `natural` (the default for your own data) takes none"));
 }

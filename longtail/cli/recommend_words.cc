@@ -34,15 +34,17 @@ std::size_t letters(const std::string& text) {
 std::vector<Bar> bars_of(std::span<const std::int64_t> counts, std::span<const std::string> names) {
   std::vector<std::size_t> order(counts.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return counts[a] > counts[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return counts[a] > counts[b]; });
   const std::size_t bars = std::min(kMostBars, order.size());
   std::vector<Bar> result;
   for (std::size_t i = 0; i < bars; ++i) {
     const std::size_t from = i * order.size() / bars, to = (i + 1) * order.size() / bars;
     double sum = 0;
     for (std::size_t j = from; j < to; ++j) sum += static_cast<double>(counts[order[j]]);
-    const std::string label = to - from == 1 ? shortened(names[order[from]])
-                                             : fmt::format("{} and {} more", shortened(names[order[from]]), to - from - 1);
+    const std::string label =
+        to - from == 1 ? shortened(names[order[from]])
+                       : fmt::format("{} and {} more", shortened(names[order[from]]), to - from - 1);
     result.push_back({label, sum / static_cast<double>(to - from)});
   }
   return result;
@@ -62,7 +64,8 @@ double gini(std::span<const std::int64_t> counts) {
   return sum > 0 ? 2 * weighted / (n * sum) - (n + 1) / n : 0;
 }
 
-std::string class_picture(std::span<const std::int64_t> counts, std::span<const std::string> names, int width) {
+std::string class_picture(std::span<const std::int64_t> counts, std::span<const std::string> names,
+                          int width) {
   const std::vector<Bar> bars = bars_of(counts, names);
   std::size_t longest = 0;
   for (const Bar& bar : bars) longest = std::max(longest, letters(bar.label));
@@ -72,17 +75,20 @@ std::string class_picture(std::span<const std::int64_t> counts, std::span<const 
   for (const Bar& bar : bars) {
     const auto length = static_cast<std::size_t>(std::max(1.0, std::round(room * bar.images / largest)));
     text += fmt::format("  {}{}  {} {}\n", bar.label, std::string(longest - letters(bar.label), ' '),
-                        std::string(bar.images > 0 ? length : 0, '#'), base::with_commas(std::llround(bar.images)));
+                        std::string(bar.images > 0 ? length : 0, '#'),
+                        base::with_commas(std::llround(bar.images)));
   }
   return text;
 }
 
 std::string class_words(std::span<const std::int64_t> counts) {
   const data::CountStatistics sizes = data::count_statistics(counts);
-  const double ratio = static_cast<double>(sizes.max) / static_cast<double>(std::max<std::int64_t>(sizes.min, 1));
-  return fmt::format("{} classes, {} training images: {} to {} each, ratio {:.3g}, Gini {:.2f} (0 is balanced).",
-                     base::with_commas(static_cast<std::int64_t>(counts.size())), base::with_commas(sizes.total),
-                     base::with_commas(sizes.max), base::with_commas(sizes.min), ratio, gini(counts));
+  const double ratio =
+      static_cast<double>(sizes.max) / static_cast<double>(std::max<std::int64_t>(sizes.min, 1));
+  return fmt::format(
+      "{} classes, {} training images: {} to {} each, ratio {:.3g}, Gini {:.2f} (0 is balanced).",
+      base::with_commas(static_cast<std::int64_t>(counts.size())), base::with_commas(sizes.total),
+      base::with_commas(sizes.max), base::with_commas(sizes.min), ratio, gini(counts));
 }
 
 std::string look_words(const report::Race& race, const std::vector<std::string>& words, int seeds) {

@@ -15,7 +15,8 @@ namespace longtail::cli {
 double gini(std::span<const std::int64_t> counts);
 
 // A bar for each class, the largest first; from 30 classes on neighbours share a bar.
-std::string class_picture(std::span<const std::int64_t> counts, std::span<const std::string> names, int width);
+std::string class_picture(std::span<const std::int64_t> counts, std::span<const std::string> names,
+                          int width);
 
 // "10 classes, 1,049 training images: 320 to 6 each, ratio 53, Gini 0.59 (0 is balanced)."
 std::string class_words(std::span<const std::int64_t> counts);
