@@ -14,13 +14,14 @@
 #include <vector>
 
 #include "longtail/nn/amx/amx_engine.h"
-#include "longtail/nn/buffer.h"
 #include "longtail/nn/amx/geometry.h"
 #include "longtail/nn/amx/peak.h"
+#include "longtail/nn/buffer.h"
 
 namespace {
 
 using namespace longtail::nn::amx;
+using longtail::nn::Buffer;
 
 // CPU time of this thread: what others run on the machine counts less.
 double now() {
