@@ -175,7 +175,11 @@ class RaceRunner {
     question.baseline = baseline_;
     question.looks = looks_;
     outcome.recommendation = report::recommend(question);
-    outcome.network_strategy = outcome.recommendation.series.value_or(plan_.strategies[baseline_]);
+    // Without a recommendation the baseline, unless it is ruled out itself.
+    const std::vector<std::size_t> in = report::run_looks(results.goal, baseline_, looks_).still_in;
+    const bool baseline_in = in.empty() || std::find(in.begin(), in.end(), baseline_) != in.end();
+    outcome.network_strategy =
+        outcome.recommendation.series.value_or(plan_.strategies[baseline_in ? baseline_ : in.front()]);
     link_network(outcome);
   }
 
