@@ -92,9 +92,9 @@ void write_rows(const Dataset& data, const Split& split, std::span<const std::in
     const std::int64_t end = std::min(count, (slice + 1) * kImagesPerSlice);
     for (std::int64_t i = slice * kImagesPerSlice; i < end; ++i) {
       const auto index = static_cast<std::size_t>(i);
-      const Transform t =
-          a.on ? transform_at(a.seed, a.epoch, a.first_position + index * a.position_step, data.side)
-               : Transform{};
+      const std::uint64_t position =
+          a.positions.empty() ? a.first_position + index * a.position_step : a.positions[index];
+      const Transform t = a.on ? transform_at(a.seed, a.epoch, position, data.side) : Transform{};
       write_fast(data.image(split, rows[index]).data(), data.shape(), t, table,
                  static_cast<std::byte*>(out) + index * image_bytes);
     }

@@ -43,7 +43,8 @@ struct Augmentation {
   std::uint64_t seed = 0;
   std::uint32_t epoch = 0;
   std::uint64_t first_position = 0;
-  std::uint64_t position_step = 1;  // more than 1 for a part of a stream (IndexStream::shard)
+  std::uint64_t position_step = 1;                // more than 1 for a part of a stream (IndexStream::shard)
+  std::span<const std::uint64_t> positions = {};  // not empty: the position of each row, instead of these two
 };
 void write_batch(const Dataset& data, const Split& split, std::span<const std::int32_t> rows,
                  const Augmentation& augmentation, PixelLayout layout, void* out, base::ThreadPool& pool);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <new>
+#include <numeric>
 #include <utility>
 
 #include "longtail/base/start_thread.h"
@@ -76,29 +77,65 @@ const BatchQueue::Slot* BatchQueue::next() {
   return slot;
 }
 
+void TrainingSource::write(std::span<const std::int64_t> drawn, std::span<const std::uint64_t> positions,
+                           int epoch, std::span<std::int32_t> labels, void* images,
+                           base::ThreadPool& pool) const {
+  std::vector<std::int32_t> rows(drawn.size());
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    rows[i] = subset.indices[static_cast<std::size_t>(drawn[i])];
+    labels[i] = data.train.labels[static_cast<std::size_t>(rows[i])];
+  }
+  data::Augmentation augmentation;
+  augmentation.on = augment.crops_and_flips();
+  augmentation.seed = seed;
+  augmentation.epoch = static_cast<std::uint32_t>(epoch);
+  augmentation.positions = positions;
+  data::write_batch(data, data.train, rows, augmentation, layout, images, pool);
+}
+
+void TrainingSource::mix(const sampling::IndexStream& stream, std::span<const std::uint64_t> positions,
+                         int epoch, BatchQueue::Slot& slot, base::ThreadPool& pool) const {
+  const std::size_t size = positions.size();
+  const auto draws = static_cast<std::uint64_t>(steps()) * static_cast<std::uint64_t>(batch_size);
+  const auto place = [&](std::size_t i) {
+    return data::Place{seed, static_cast<std::uint32_t>(epoch), positions[i]};
+  };
+  std::vector<std::uint64_t> partners(size);
+  std::vector<std::int64_t> drawn(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    partners[i] = data::Augmenter::partner(place(i), draws);
+    drawn[i] = stream.at(static_cast<std::int64_t>(partners[i]));
+  }
+  const std::size_t bytes = data::bytes_per_image(layout, data.shape());
+  std::vector<std::byte> images(size * bytes);
+  slot.second.resize(size);
+  slot.weight.resize(size);
+  write(drawn, partners, epoch, slot.second, images.data(), pool);
+  const auto count = [&](std::int32_t label) { return subset.counts[static_cast<std::size_t>(label)]; };
+  for (std::size_t i = 0; i < size; ++i) {
+    const data::Mix mix = augment.mix(place(i), data.side, count(slot.labels[i]), count(slot.second[i]));
+    data::blend(mix, layout, data.channels, data.side, slot.images.data() + i * bytes,
+                images.data() + i * bytes);
+    slot.weight[i] = mix.label;
+  }
+}
+
 std::unique_ptr<BatchQueue> TrainingSource::epoch(const sampling::Strategy& strategy,
                                                   const sampling::Situation& situation) const {
   // What the thread needs is copied: the queue may outlive this source.
   const auto stream = std::make_shared<sampling::IndexStream>(strategy, subset.counts, situation, seed);
   const auto pool = std::make_shared<base::ThreadPool>(1);  // the queue's own thread does the work
-  const auto fill = [source = *this, stream, pool, epoch = situation.epoch](int number, BatchQueue::Slot& slot) {
+  const auto fill = [source = *this, stream, pool, epoch = situation.epoch](int number,
+                                                                            BatchQueue::Slot& slot) {
     const auto size = static_cast<std::size_t>(source.batch_size);
     const std::int64_t first = std::int64_t{number} * source.batch_size;
     std::vector<std::int64_t> drawn(size);
     stream->fill(first, drawn);
-    std::vector<std::int32_t> rows(size);
+    std::vector<std::uint64_t> positions(size);
+    std::iota(positions.begin(), positions.end(), static_cast<std::uint64_t>(first));
     slot.labels.resize(size);
-    for (std::size_t i = 0; i < size; ++i) {
-      rows[i] = source.subset.indices[static_cast<std::size_t>(drawn[i])];
-      slot.labels[i] = source.data.train.labels[static_cast<std::size_t>(rows[i])];
-    }
-    data::Augmentation augmentation;
-    augmentation.on = source.augment;
-    augmentation.seed = source.seed;
-    augmentation.epoch = static_cast<std::uint32_t>(epoch);
-    augmentation.first_position = static_cast<std::uint64_t>(first);
-    data::write_batch(source.data, source.data.train, rows, augmentation, source.layout, slot.images.data(),
-                      *pool);
+    source.write(drawn, positions, epoch, slot.labels, slot.images.data(), *pool);
+    if (source.augment.mixes()) source.mix(*stream, positions, epoch, slot, *pool);
   };
   const std::size_t bytes =
       static_cast<std::size_t>(batch_size) * data::bytes_per_image(layout, data.shape());

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "longtail/data/augment.h"
+#include "longtail/data/augmenter.h"
 #include "longtail/data/subset.h"
 #include "longtail/nn/engine.h"
 #include "longtail/sampling/stream.h"
@@ -28,8 +29,13 @@ class BatchQueue {
   struct Slot {
     std::span<std::byte> images;
     std::vector<std::int32_t> labels;
+    // Of mixed images (nn::Batch); empty if nothing is mixed.
+    std::vector<std::int32_t> second = {};
+    std::vector<float> weight = {};
 
-    nn::Batch batch() const { return {images.data(), labels, static_cast<int>(labels.size())}; }
+    nn::Batch batch() const {
+      return {images.data(), labels, static_cast<int>(labels.size()), second, weight};
+    }
   };
   using Fill = std::function<void(int number, Slot& slot)>;
 
@@ -67,16 +73,24 @@ class BatchQueue {
   std::thread thread_;
 };
 
-// Where training batches come from: the images the stream names, under the transforms of their positions.
+// Where training batches come from: the images the stream names, under the transforms of their positions,
+// mixed with the images of other positions if the augmentation says so.
 struct TrainingSource {
   const data::Dataset& data;
   const data::Subset& subset;
   data::PixelLayout layout;
   int batch_size;
-  bool augment;
+  data::Augmenter augment;
   std::uint64_t seed;
 
-  std::unique_ptr<BatchQueue> epoch(const sampling::Strategy& strategy, const sampling::Situation& situation) const;
+  std::unique_ptr<BatchQueue> epoch(const sampling::Strategy& strategy,
+                                    const sampling::Situation& situation) const;
+  // The images `drawn` (places in the subset), under the transforms of the positions.
+  void write(std::span<const std::int64_t> drawn, std::span<const std::uint64_t> positions, int epoch,
+             std::span<std::int32_t> labels, void* images, base::ThreadPool& pool) const;
+  // Mixes each image of a batch with its partner, into the slot.
+  void mix(const sampling::IndexStream& stream, std::span<const std::uint64_t> positions, int epoch,
+           BatchQueue::Slot& slot, base::ThreadPool& pool) const;
   int steps() const { return static_cast<int>(subset.size() / batch_size); }
 };
 

@@ -4,6 +4,7 @@
 
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
+#include "longtail/data/augmenter.h"
 #include "longtail/data/image_shape.h"
 #include "longtail/nn/engine_names.h"
 #include "longtail/nn/loss.h"
@@ -39,9 +40,10 @@ void add_data_params(Table& table) {
       .omitted("false");
   table
       .add("augment", &RunConfig::augment,
-           "Random crop by an eighth of the side (4 of 32 pixels) and horizontal flip of training images, or "
-           "none.")
-      .one_of({"crop_flip", "none"});
+           "What happens to training images: random crop by an eighth of the side (4 of 32 pixels) and horizontal flip, and mixing with another "
+           "image after "
+           "a plus.")
+      .check(data::augment_choices(), [](const std::string& text) { data::Augmenter::parse(text); });
   table
       .add("val_fraction", &RunConfig::val_fraction,
            "Part of each class of the training subset that is held out; the best epoch is then chosen on it "

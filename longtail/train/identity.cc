@@ -5,6 +5,7 @@
 
 #include "longtail/base/file.h"
 #include "longtail/base/hash.h"
+#include "longtail/data/augmenter.h"
 #include "longtail/data/published.h"
 #include "longtail/nn/engine.h"
 #include "longtail/nn/loss.h"
@@ -22,6 +23,7 @@ RunConfig resolved(const RunConfig& config) {
   if (config.engine == "auto") result.engine = nn::resolve_engine("auto", network_of(config, 1, 3));
   result.strategy = sampling::canonical_strategy(config.strategy);
   result.loss = nn::canonical_loss(config.loss);
+  result.augment = data::Augmenter::parse(config.augment).name();
   result.schedule = make_schedule(config.schedule)->name();
   result.subset = data::decided(config.subset, config.dataset);
   const bool published = data::find_published(config.dataset) != nullptr;

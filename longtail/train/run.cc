@@ -49,17 +49,26 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
+// Of the first positions; the mixing by its name and draws.
 std::string augmentation_hash(const RunConfig& config) {
-  if (config.augment == "none") return base::sha256("none");
+  const data::Augmenter augmenter = data::Augmenter::parse(config.augment);
+  if (augmenter.name() == "none") return base::sha256("none");
   base::Hasher hasher(base::Hasher::kSha256);
   for (std::uint32_t epoch = 0; epoch < 2; ++epoch) {
     for (std::uint64_t position = 0; position < kFingerprintPositions; ++position) {
-      const data::Transform transform =
-          data::transform_at(static_cast<std::uint64_t>(config.seed), epoch, position, config.image_size);
-      const std::array<std::int8_t, 3> bytes = {static_cast<std::int8_t>(transform.dx),
-                                                static_cast<std::int8_t>(transform.dy),
-                                                static_cast<std::int8_t>(transform.flip)};
-      hasher.add(std::as_bytes(std::span(bytes)));
+      const data::Place place{static_cast<std::uint64_t>(config.seed), epoch, position};
+      if (augmenter.crops_and_flips()) {
+        const data::Transform transform = data::transform_at(place.seed, epoch, position, config.image_size);
+        const std::array<std::int8_t, 3> bytes = {static_cast<std::int8_t>(transform.dx),
+                                                  static_cast<std::int8_t>(transform.dy),
+                                                  static_cast<std::int8_t>(transform.flip)};
+        hasher.add(std::as_bytes(std::span(bytes)));
+      }
+      if (augmenter.mixes()) {
+        const data::Mix mix = augmenter.mix(place, config.image_size, 3, 1);
+        const std::array<float, 2> weights = {mix.pixels, mix.label};
+        hasher.add(std::as_bytes(std::span(weights)));
+      }
     }
   }
   return hasher.hex();
@@ -343,7 +352,8 @@ void Run::refuse_nonsense(double value, const char* what, int epoch, int step) c
 // One epoch of SGD: as many draws as there are images, the incomplete batch dropped.
 void Run::train(int epoch) {
   const TrainingSource source{
-      *data_, subset_, engine_->input_layout(), config_.batch_size, config_.augment == "crop_flip", seed()};
+      *data_, subset_, engine_->input_layout(), config_.batch_size, data::Augmenter::parse(config_.augment),
+      seed()};
   const double lr = learning_rate(config_, epoch);
   const nn::SgdConfig sgd{.lr = lr,
                           .momentum = config_.momentum,
@@ -420,7 +430,8 @@ void Run::measure(int epoch) {
   const int batch_size = std::max(config_.batch_size, kSmallestEvaluationBatch);
   const auto pulse = [&] { stop_if_asked(epoch); };
   const Meter test =
-      evaluate(*engine_, state_.network, {*data_, data_->test, test_rows_, groups_}, batch_size, pulse);
+      evaluate(*engine_, state_.network, {*data_, data_->test, test_rows_, groups_},
+               batch_size, pulse);
   const EpochResult result = test.result();
   refuse_nonsense(result.loss, "test loss", epoch, state_.steps_per_epoch - 1);
   log().test_acc.push_back(result.overall);

@@ -177,6 +177,49 @@ TEST_F(RunTraining, GivesTheSameBytesWhenStoppedAndStartedAgain) {
   }
 }
 
+// Mixing, feedback from training draws and from held-out images, stratified batches, a loss that changes.
+TEST_F(RunTraining, RemediesGiveTheSameBytesOnAnyNumberOfThreadsAndWhenStopped) {
+  std::vector<RunConfig> configs(3, small_config());
+  configs[0].augment = "crop_flip+mixup:alpha=1";
+  configs[0].strategy = "focus";
+  configs[1].augment = "crop_flip+cutmix";
+  configs[1].strategy = "adaptive:patience=1";
+  configs[1].val_fraction = 0.3;
+  configs[1].batch_size = 3;
+  configs[2].strategy = "stratified:of=class_balanced";
+  configs[2].loss = "deferred:then=class_weighted(beta=0.99),at=2";
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    const std::string whole = "whole" + std::to_string(i);
+    const RunLog log = run_training(configs[i], options(whole));
+    EXPECT_EQ(log.class_accuracy.size(), i == 2 ? 0u : 3u);
+    RunConfig other = configs[i];
+    other.threads = 3;
+    const std::string name = "stopped" + std::to_string(i);
+    RunOptions stopping = options(name);
+    int asked = 0;
+    stopping.should_stop = [&] { return ++asked == 7; };
+    EXPECT_NE(error_of<base::Interrupted>(other, stopping), "");
+    run_training(other, options(name));
+    EXPECT_EQ(results(name), results(whole)) << i;
+  }
+}
+
+TEST_F(RunTraining, ALossThatChangesChangesTheTrainingOnlyFromItsEpochOn) {
+  RunConfig config = small_config();
+  const RunLog plain = run_training(config, options("plain"));
+  config.loss = "deferred:then=focal,at=2";
+  const RunLog deferred = run_training(config, options("deferred"));
+  EXPECT_EQ(deferred.train_loss[0], plain.train_loss[0]);
+  EXPECT_EQ(deferred.train_loss[1], plain.train_loss[1]);
+  EXPECT_NE(deferred.train_loss[2], plain.train_loss[2]);
+}
+
+TEST_F(RunTraining, AStrategyThatNeedsHeldOutImagesAsksForThem) {
+  RunConfig config = small_config();
+  config.strategy = "adaptive";
+  EXPECT_THAT(error_of(config, options("none")), HasSubstr("set `val_fraction`"));
+}
+
 TEST_F(RunTraining, AFinishedRunReturnsItsLogWithoutDataAndMendsALostLog) {
   const RunConfig config = small_config();
   const RunLog first = run_training(config, options("a"));
