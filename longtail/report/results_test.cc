@@ -303,6 +303,8 @@ TEST(ResultsTest, SelectTakesTheFirstEpochWithTheHighestAccuracyOfItsKind) {
   const test::Folder folder("select");
   train::RunLog log = test::make_log({"uniform", 100, 1, 6});
   log.tail_acc = {1, 9, 3, 9, 2, 4};
+  log.best.accuracy.tail = log.tail_acc[static_cast<std::size_t>(log.best_epoch)];
+  log.last.accuracy.tail = log.tail_acc.back();
   folder.add("one", log);
   const std::vector<std::filesystem::path> paths = {folder.path()};
   const Results tail = read_results(paths, {.select = Select::kTail, .epochs = std::nullopt});
