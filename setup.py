@@ -25,5 +25,5 @@ class CMakeBuild(build_ext):
         shutil.copy2(built, target)
 
 
-setup(version=re.search(r"project\(longtail VERSION ([0-9.]+)", (HERE / "CMakeLists.txt").read_text()).group(1),
+setup(version=re.search(r"kVersion\D*([0-9.]+)", (HERE / "longtail" / "version.h").read_text()).group(1),
       ext_modules=[Extension("longtail._core", [])], cmdclass={"build_ext": CMakeBuild})

@@ -17,13 +17,6 @@ int terminal_width(int descriptor, int otherwise) {
   return number && *number >= 20 && *number <= 1000 ? static_cast<int>(*number) : otherwise;
 }
 
-bool wants_colour(int descriptor) {
-  const char* refused = std::getenv("NO_COLOR");
-  if (refused && *refused) return false;
-  const char* kind = std::getenv("TERM");
-  return isatty(descriptor) != 0 && kind && std::string_view(kind) != "dumb";
-}
-
 std::string wrapped(std::string_view text, int width, int indent, int first) {
   std::string out;
   int column = first;

@@ -9,9 +9,6 @@ namespace longtail::base {
 // Columns of the terminal behind the file descriptor; without one, $COLUMNS, or else `otherwise`.
 int terminal_width(int descriptor, int otherwise = 80);
 
-// Whether colour may be used there: a terminal that is not `dumb`, and NO_COLOR (no-color.org) not set.
-bool wants_colour(int descriptor);
-
 // Breaks at spaces so that no line is longer than `width` (a longer word stays whole); every line but the first begins with
 // `indent` spaces, and the first is taken to begin at column `first`.
 std::string wrapped(std::string_view text, int width, int indent = 0, int first = 0);

@@ -127,7 +127,4 @@ class App {
   std::vector<std::unique_ptr<Option>> options_;
 };
 
-// TODO(house): until all branches have landed, code that still says CLI::App compiles.
-namespace CLI = ::longtail::cli;
-
 }  // namespace longtail::cli

@@ -157,7 +157,6 @@ std::string man_page(const AppInfo& program, const std::string& version) {
   out += ".SH COMMANDS\n";
   for (const AppInfo& command : program.commands) man_command(command, out);
   out += ".SH ENVIRONMENT\n.TP\n\\fBLONGTAIL_DATA\\fR\nA folder in which data sets are looked for.\n";
-  out += ".TP\n\\fBNO_COLOR\\fR\nIf set to anything, nothing is coloured.\n";
   return out;
 }
 

@@ -317,7 +317,7 @@ Against against_paper(const Results& results, const SummaryOptions& options) {
   compare_curves(results, against);
   against.claims = judge_claims(same, paper, options);
   against.statements.push_back(count_of(against.claims));
-  against.tables.push_back(std::move(table));
+  against.tables.insert(against.tables.begin(), std::move(table));  // before the curves
   against.tables.push_back(claims_table(against.claims));
   Table paired = paired_beside_paper(same, paper, options);
   if (!paired.rows.empty()) against.tables.push_back(std::move(paired));
