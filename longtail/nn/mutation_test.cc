@@ -183,7 +183,8 @@ std::vector<Mutation> mutations() {
     for (int k = 0; is_small(unit) && k < 256; ++k) std::swap(w[9 * k + 1], w[9 * k + 3]);
   };
   add("the last output channel left as it was").unpacked = [](const ConvUnit& unit, double* w) {
-    if (unit.out == 64 && unit.kernel == 3) std::fill_n(w + unit.weight_size() - 9, 9, 0.0);
+    if (unit.out == 64 && unit.kernel == 3)
+      std::fill_n(w + unit.weight_size() - 9 * unit.in, 9 * unit.in, 0.0);
   };
   add("NaN in one weight's gradient").unpacked = [](const ConvUnit& unit, double* w) {
     if (is_small(unit)) w[100] = kNan;
