@@ -347,7 +347,7 @@ TEST_F(Study, RefusesAWrongFileBeforeAnythingIsMade) {
   write_study("seeds = [1, 2]\n");
   const Outcome wrong = run("study");
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_THAT(wrong.err, HasSubstr("tiny.toml:13: unknown key `seeds` in [grid]; did you mean `seed`?"));
+  EXPECT_THAT(wrong.err, HasSubstr("tiny.toml:14: unknown key `seeds` in [grid]; did you mean `seed`?"));
   EXPECT_FALSE(fs::exists(folder_ / "study"));
   write_study("seed = [1]\n");
   fs::remove_all(folder_ / "data");
