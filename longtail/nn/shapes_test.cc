@@ -1,5 +1,5 @@
-// Networks of other widths and images of other sides against PyTorch in fp32 (testdata/make_shapes.py), on
-// the engine that `auto` takes.
+// Networks of other widths and images of other sides against PyTorch in fp32 (testdata/make_shapes.py): the
+// reference, and the engine that `auto` takes.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,9 @@ namespace {
 
 std::uint32_t next(std::uint32_t& state) { return state = state * 1664525 + 1013904223; }
 
-TEST(Shapes, GradientsOfEverySideAndWidthAreThoseOfPyTorch) {
+// `gradient_limit`: rounding carries activations near 0 over the edge of a ReLU. With the one image of a case each of them moves
+// the gradient by about a thousandth, so that an engine that rounds otherwise than PyTorch cannot be nearer.
+void expect_those_of_pytorch(std::string_view engine_name, double gradient_limit) {
   const auto cases =
       nlohmann::json::parse(base::read_text(base::source_dir() + "/longtail/nn/testdata/shapes.json"));
   ASSERT_EQ(cases.size(), 12u);
@@ -23,10 +25,8 @@ TEST(Shapes, GradientsOfEverySideAndWidthAreThoseOfPyTorch) {
     const std::vector<std::int32_t> labels = {static_cast<std::int32_t>(state % 7)};
     std::vector<float> images(data::ImageShape{spec.channels, spec.side}.values());
     for (float& pixel : images) pixel = static_cast<float>(next(state) / 1073741824.0 - 2);
-    std::string kind = resolve_engine("auto", spec);
-    if (kind.starts_with("amx")) kind = "reference";  // bf16 is not what PyTorch has here
     base::ThreadPool pool(2);
-    const auto engine = make_engine(kind, spec, 1, pool);
+    const auto engine = make_engine(engine_name, spec, 1, pool);
     ASSERT_EQ(engine->input_layout(), data::PixelLayout::kNchwF32);
     const std::vector<float> parameters = initial_parameters(spec, 42);
     std::vector<float> buffers = initial_buffers(spec), gradient(parameters.size()), logits(7);
@@ -44,7 +44,7 @@ TEST(Shapes, GradientsOfEverySideAndWidthAreThoseOfPyTorch) {
                                                     static_cast<std::size_t>(views[v].size));
       double norm = 0;
       for (const float value : part) norm += double{value} * value;
-      EXPECT_NEAR(std::sqrt(norm), c["norms"][v].get<double>(), 1e-4 * c["norm"].get<double>())
+      EXPECT_NEAR(std::sqrt(norm), c["norms"][v].get<double>(), gradient_limit * c["norm"].get<double>())
           << views[v].name;
       for (std::uint32_t s = 0; s < 4; ++s) {
         std::uint32_t sign = s + 1;
@@ -55,9 +55,17 @@ TEST(Shapes, GradientsOfEverySideAndWidthAreThoseOfPyTorch) {
       }
       total += norm;
     }
-    EXPECT_LT(std::sqrt(error / total), 1e-4);
-    EXPECT_NEAR(std::sqrt(total) / c["norm"].get<double>(), 1, 1e-4);
+    EXPECT_LT(std::sqrt(error / total), gradient_limit);
+    EXPECT_NEAR(std::sqrt(total) / c["norm"].get<double>(), 1, gradient_limit);
   }
+}
+
+TEST(Shapes, TheReferencesGradientsOfEverySideAndWidthAreThoseOfPyTorch) {
+  expect_those_of_pytorch("reference", 1e-4);
+}
+
+TEST(Shapes, TheGradientsOfSimdAreThoseOfPyTorchUpToActivationsAtTheEdgeOfAReLU) {
+  expect_those_of_pytorch("simd", 2e-3);
 }
 
 }  // namespace
