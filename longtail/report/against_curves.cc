@@ -1,6 +1,7 @@
 // The training loss beside the published curves: a wrong protocol shows at epoch 20, not at epoch 200.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
