@@ -6,7 +6,7 @@
 //   time_limit = "2h"
 //   retries = 1
 //   [trainer.params]
-//   width = [1, 2]               # free; a list is an axis of the grid
+//   heads = [1, 2]               # free; a list is an axis of the grid
 #pragma once
 
 #include <filesystem>

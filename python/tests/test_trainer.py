@@ -46,6 +46,7 @@ if mode in ("wrong", "text", "foreign"):
         text["test_acc"][0] = 123
     if mode == "foreign":
         text["seed"] = 99
+    text.pop("results_sha256", None)  # as a writer of its own would
     path.write_text(json.dumps(text) if mode != "text" else "no json")
 '''
 
@@ -58,6 +59,8 @@ retries = {retries}
 {params}
 [data]
 dataset = "toy"
+profile = "exp"
+groups = "paper"
 rho = 20
 [train]
 epochs = 3
@@ -92,21 +95,21 @@ class Trainers(unittest.TestCase):
         self.assertEqual(len(list(self.place.glob("out/runs/class_balanced*/done.json"))), 2)
 
     def test_a_good_trainer_is_run_once_for_each_run_and_reported(self):
-        done = self.run_study(self.study("width = [1, 2]"))
+        done = self.run_study(self.study("heads = [1, 2]"))
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         folders = sorted((self.place / "out" / "runs").iterdir())
         self.assertEqual(len(folders), 8)
-        self.assertIn("width1", folders[0].name)
+        self.assertIn("heads1", folders[0].name)
         config = json.loads((folders[0] / "config.json").read_text())
-        self.assertEqual((config["config"]["lr"], config["config"]["epochs"], config["params"]), (0.1, 3, {"width": 1}))
+        self.assertEqual((config["config"]["lr"], config["config"]["epochs"], config["params"]), (0.1, 3, {"heads": 1}))
         self.assertIn("hello from", (folders[0] / "output.txt").read_text())
-        self.assertEqual(longtail.read_log(folders[0])["config"]["width"], 1)
+        self.assertEqual(longtail.read_log(folders[0])["config"]["heads"], 1)
         self.assertIn("8 done", common.program("study", "status", self.place / "out").stdout)
         before = {path: path.stat().st_mtime_ns for path in self.place.glob("out/runs/*/log.json")}
-        self.assertEqual(self.run_study(self.study("width = [1, 2]")).returncode, 0)
+        self.assertEqual(self.run_study(self.study("heads = [1, 2]")).returncode, 0)
         self.assertEqual(before, {path: path.stat().st_mtime_ns for path in self.place.glob("out/runs/*/log.json")})
         told = common.program("report", self.place / "out", "--tables-only")
-        self.assertIn("width", told.stdout)
+        self.assertIn("heads", told.stdout)
 
     def test_a_trainer_that_crashes_is_recorded_with_its_last_words(self):
         done = self.run_study(self.study('mode = "crash"'))
@@ -173,7 +176,7 @@ class Trainers(unittest.TestCase):
             self.assertEqual(done.returncode, 2)
             self.assertIn("mine.toml:7: ", done.stderr)
             self.assertIn(words, done.stderr)
-        shown = common.program("study", "check", self.study("width = [1, 2]"))
+        shown = common.program("study", "check", self.study("heads = [1, 2]"))
         self.assertIn("8 runs of the trainer", shown.stdout)
 
 
