@@ -127,7 +127,7 @@ inline std::vector<std::string> disagreements(const ResNetSpec& spec, const Answ
       return std::span(all).subspan(static_cast<std::size_t>(view.offset),
                                     static_cast<std::size_t>(view.size));
     };
-    // A tensor may be small beside its rounding: ten times the allowance of the whole.
+    // A tensor may be small beside its rounding: twenty times the allowance of the whole.
     judge("gradient of " + view.name, relative_distance(part(actual.gradient), part(expected.gradient)),
           20 * tolerance.gradient);
   }
