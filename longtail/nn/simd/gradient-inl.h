@@ -41,6 +41,9 @@ HWY_INLINE void with_gradient_form(const InputGradient& g, const Run& run) {
 
 // Sums of a few pixels, in registers.
 struct PixelSums {
+  // Not left to the compiler, which would make them without the instructions of the target.
+  HWY_INLINE PixelSums() {}
+  HWY_INLINE PixelSums(Vec s, Vec p, Vec o) : sum(s), product(p), other(o) {}
   Vec sum, product, other;
 };
 template <int kForm, bool kFirst>
