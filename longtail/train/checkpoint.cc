@@ -86,7 +86,7 @@ void read_array(std::string_view& body, const json& sizes, const char* name, std
   const auto size = sizes.at(name).get<std::size_t>();
   if (size > body.size() / sizeof(float)) fail("its array `{}` is longer than the file", name);
   out.resize(size);
-  std::memcpy(out.data(), body.data(), size * sizeof(float));
+  if (size > 0) std::memcpy(out.data(), body.data(), size * sizeof(float));
   body.remove_prefix(size * sizeof(float));
 }
 
