@@ -70,6 +70,7 @@ TEST(MonteCarloTest, TheFormulaOfStratifiedBatchesIsTheMeanOverTheirOrdersAndOff
 
 // Ten times as many batches as below: the between-class part is small here, and 3 standard errors of 4,000 would let a
 // formula pass that is wrong by a twentieth.
+// With 4,000 batches and this seed one variance was 3.5 standard errors off; the other 23 of twelve seeds were within 2.1.
 TEST(MonteCarloTest, RealStratifiedBatchesAgreeWithTheirFormula) {
   const SoftmaxFixture data({60, 25, 10, 4, 2}, 6, 11);
   const MonteCarloPlan plan{.batches = 40000, .batch = 16, .seed = 7, .situation = {.epoch = 30, .epochs = 50}};
