@@ -58,8 +58,12 @@ class Comparison {
  private:
   // An epoch of the paper's training with the amx engine.
   void train(int epoch) {
-    const train::TrainingSource source{cifar_,        subset_, narrow_->input_layout(),
-                                       bench::kBatch, data::Augmenter::parse("crop_flip"), static_cast<std::uint64_t>(config_.seed)};
+    const train::TrainingSource source{cifar_,
+                                       subset_,
+                                       narrow_->input_layout(),
+                                       bench::kBatch,
+                                       data::Augmenter::parse("crop_flip"),
+                                       static_cast<std::uint64_t>(config_.seed)};
     const auto uniform = sampling::make_strategy("uniform");
     const auto batches = source.epoch(*uniform, {.epoch = epoch, .epochs = config_.epochs});
     const nn::SgdConfig sgd{.lr = train::learning_rate(config_, epoch)};

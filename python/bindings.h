@@ -29,7 +29,9 @@ py::array_t<T> array_of(const std::vector<T>& values) {
 }
 
 // None where a number is unknown.
-inline py::object number_of(double value) { return std::isnan(value) ? py::object(py::none()) : py::float_(value); }
+inline py::object number_of(double value) {
+  return std::isnan(value) ? py::object(py::none()) : py::float_(value);
+}
 
 void add_sampling(py::module_& module);
 void add_logs(py::module_& module);

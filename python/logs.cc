@@ -50,11 +50,11 @@ std::string protocol_of(const std::map<std::string, std::string>& config) {
   return base::sha256(text);
 }
 
-// `config` is a plain dictionary of parameters, or what a study wrote into config.json: {"config": ..., "params": ...,
-// "hash": ...}.
+// `config` is a plain dictionary of parameters, or what a study wrote into config.json: {"config": ...,
+// "params": ..., "hash": ...}.
 train::RunLog head_of(const py::dict& config, std::vector<std::int64_t> class_counts,
-                      std::vector<std::string> class_names, const std::string& data, const std::string& subset,
-                      const std::string& init, const std::string& augment) {
+                      std::vector<std::string> class_names, const std::string& data,
+                      const std::string& subset, const std::string& init, const std::string& augment) {
   train::RunLog log;
   if (config.contains("config") && config.contains("hash")) {
     log.config = texts_of(config["config"].cast<py::dict>());
@@ -95,12 +95,13 @@ FullResult measured(const LogWriter& writer, const py::kwargs& test) {
     const auto logits = test["logits"].cast<Array<float>>();
     const auto labels = test["labels"].cast<Array<std::int32_t>>();
     if (logits.ndim() != 2 || logits.shape(1) != classes || labels.size() != logits.shape(0))
-      fail("`logits` must have a row for each of the {} labels and a column for each of the {} classes", labels.size(),
-           classes);
+      fail("`logits` must have a row for each of the {} labels and a column for each of the {} classes",
+           labels.size(), classes);
     train::Meter meter(classes, writer.groups());
     for (py::ssize_t i = 0; i < labels.size(); ++i) {
       const std::int32_t label = labels.data()[i];
-      if (label < 0 || label >= classes) fail("test image {} has the label {}; there are {} classes", i, label, classes);
+      if (label < 0 || label >= classes)
+        fail("test image {} has the label {}; there are {} classes", i, label, classes);
       meter.add({logits.data(i, 0), static_cast<std::size_t>(classes)}, label);
     }
     return meter.full(writer.epochs());
@@ -114,10 +115,12 @@ FullResult measured(const LogWriter& writer, const py::kwargs& test) {
     return meter.full(writer.epochs());
   }
   if (has("correct") && has("images")) {
-    const auto correct = test["correct"].cast<std::vector<int>>(), images = test["images"].cast<std::vector<int>>();
+    const auto correct = test["correct"].cast<std::vector<int>>(),
+               images = test["images"].cast<std::vector<int>>();
     return train::result_of_counts(correct, images, writer.groups(), loss, writer.epochs());
   }
-  fail("give one of: `logits` and `labels`; `confusion` and `test_loss`; `correct`, `images` and `test_loss`");
+  fail(
+      "give one of: `logits` and `labels`; `confusion` and `test_loss`; `correct`, `images` and `test_loss`");
 }
 
 void refuse_unknown(const py::kwargs& test) {
@@ -151,8 +154,9 @@ py::list rows_of(const report::Table& table) {
   return rows;
 }
 
-py::dict report(const std::vector<std::filesystem::path>& paths, const std::optional<std::filesystem::path>& out,
-                const std::string& baseline, bool tables_only) {
+py::dict report(const std::vector<std::filesystem::path>& paths,
+                const std::optional<std::filesystem::path>& out, const std::string& baseline,
+                bool tables_only) {
   report::ReportOptions options;
   options.inputs = paths;
   options.summary.baseline = baseline;
@@ -182,16 +186,16 @@ py::dict report(const std::vector<std::filesystem::path>& paths, const std::opti
 void add_logs(py::module_& module) {
   py::class_<LogWriter>(module, "RunLog")
       .def(py::init([](const std::filesystem::path& folder, const py::dict& config,
-                       std::vector<std::int64_t> class_counts, std::optional<std::vector<std::string>> class_names,
-                       const std::string& data, const std::string& subset, const std::string& init,
-                       const std::string& augment) {
+                       std::vector<std::int64_t> class_counts,
+                       std::optional<std::vector<std::string>> class_names, const std::string& data,
+                       const std::string& subset, const std::string& init, const std::string& augment) {
              return LogWriter(folder, head_of(config, std::move(class_counts),
-                                              class_names.value_or(std::vector<std::string>{}), data, subset, init,
-                                              augment));
+                                              class_names.value_or(std::vector<std::string>{}), data, subset,
+                                              init, augment));
            }),
            py::arg("folder"), py::arg("config"), py::arg("class_counts"), py::kw_only(),
-           py::arg("class_names") = py::none(), py::arg("data") = "", py::arg("subset") = "", py::arg("init") = "",
-           py::arg("augment") = "")
+           py::arg("class_names") = py::none(), py::arg("data") = "", py::arg("subset") = "",
+           py::arg("init") = "", py::arg("augment") = "")
       .def_property_readonly("epochs", &LogWriter::epochs)
       .def_property_readonly("best_epoch", [](const LogWriter& writer) { return writer.log().best_epoch; })
       .def_property_readonly("last",
@@ -219,14 +223,16 @@ void add_logs(py::module_& module) {
              state["log"] = writer.state();
              return state;
            })
-      .def("load_state_dict",
-           [](LogWriter& writer, const py::dict& state) { writer.restore(state["log"].cast<std::string>()); });
+      .def("load_state_dict", [](LogWriter& writer, const py::dict& state) {
+        writer.restore(state["log"].cast<std::string>());
+      });
 
   module.def(
       "read_log",
       [](const std::filesystem::path& path) {
-        return parsed(train::to_json(train::read_log(std::filesystem::is_directory(path) ? path / "log.json" : path))
-                          .dump());
+        return parsed(
+            train::to_json(train::read_log(std::filesystem::is_directory(path) ? path / "log.json" : path))
+                .dump());
       },
       py::arg("path"));
   module.def("report", &report, py::arg("paths"), py::arg("out") = py::none(), py::arg("baseline") = "",
@@ -235,8 +241,8 @@ void add_logs(py::module_& module) {
       "sha256",
       [](const py::buffer& buffer) {
         const py::buffer_info info = buffer.request();
-        return base::sha256(
-            std::span(static_cast<const std::byte*>(info.ptr), static_cast<std::size_t>(info.size * info.itemsize)));
+        return base::sha256(std::span(static_cast<const std::byte*>(info.ptr),
+                                      static_cast<std::size_t>(info.size * info.itemsize)));
       },
       py::arg("array"));
 }

@@ -33,14 +33,16 @@ std::vector<std::int64_t> counts_of(std::span<const std::int64_t> labels) {
   return counts;
 }
 
-// Where the images of each class are: a stream speaks of images class after class, a data set has them in its own order.
+// Where the images of each class are: a stream speaks of images class after class, a data set has them in its
+// own order.
 class ImageOrder {
  public:
   ImageOrder(std::span<const std::int64_t> labels, std::span<const std::int64_t> counts) {
     if (labels.size() > std::numeric_limits<std::uint32_t>::max())
       fail("labels of {} images; from 2^32 on give `counts` and order the images by class", labels.size());
     std::vector<std::size_t> next(counts.size());
-    for (std::size_t k = 1; k < counts.size(); ++k) next[k] = next[k - 1] + static_cast<std::size_t>(counts[k - 1]);
+    for (std::size_t k = 1; k < counts.size(); ++k)
+      next[k] = next[k - 1] + static_cast<std::size_t>(counts[k - 1]);
     places_.resize(labels.size());
     for (std::size_t i = 0; i < labels.size(); ++i)
       places_[next[static_cast<std::size_t>(labels[i])]++] = static_cast<std::uint32_t>(i);
@@ -82,7 +84,8 @@ class Source {
   py::array_t<double> probabilities(int epoch) { return array_of(stream(epoch).probabilities()); }
 
   // The draws first, first + 1, ... of rank's part of the epoch, into an array of int64.
-  void fill(int epoch, std::int64_t first, py::array_t<std::int64_t, py::array::c_style> out, int rank, int world) {
+  void fill(int epoch, std::int64_t first, py::array_t<std::int64_t, py::array::c_style> out, int rank,
+            int world) {
     const sampling::IndexStream part = stream(epoch).shard(rank, world);
     const std::span<std::int64_t> images(out.mutable_data(), static_cast<std::size_t>(out.size()));
     const py::gil_scoped_release release;
@@ -90,15 +93,18 @@ class Source {
     if (order_) order_->apply(images);
   }
 
-  // The accuracy of each class in percent after the next epoch that has none yet; only for strategies with feedback.
+  // The accuracy of each class in percent after the next epoch that has none yet; only for strategies with
+  // feedback.
   void update(std::vector<double> class_accuracy) {
     if (strategy_->feedback() == sampling::Feedback::kNone)
-      fail("the strategy {} takes no feedback; only strategies that follow the classes' accuracy do", strategy_->name());
+      fail("the strategy {} takes no feedback; only strategies that follow the classes' accuracy do",
+           strategy_->name());
     if (class_accuracy.size() != counts_.size())
       fail("there are {} accuracies for {} classes", class_accuracy.size(), counts_.size());
     for (const double value : class_accuracy) {
       if (!std::isnan(value) && (value < 0 || value > 100))
-        fail("an accuracy is {}; it is from 0 to 100 percent, or NaN for a class that was not measured", value);
+        fail("an accuracy is {}; it is from 0 to 100 percent, or NaN for a class that was not measured",
+             value);
     }
     class_accuracy_.push_back(train::rounded(std::move(class_accuracy)));
     stream_.reset();
@@ -114,7 +120,8 @@ class Source {
   sampling::Situation situation(int epoch) const {
     sampling::Situation result{epoch, epochs_};
     const auto known = std::min(class_accuracy_.size(), static_cast<std::size_t>(epoch));
-    result.class_accuracy.assign(class_accuracy_.begin(), class_accuracy_.begin() + static_cast<std::ptrdiff_t>(known));
+    result.class_accuracy.assign(class_accuracy_.begin(),
+                                 class_accuracy_.begin() + static_cast<std::ptrdiff_t>(known));
     return result;
   }
 
@@ -149,10 +156,12 @@ py::list list_strategies() {
   return all;
 }
 
-py::array_t<double> probabilities(const Array<std::int64_t>& counts, const std::string& strategy, int epoch, int epochs) {
+py::array_t<double> probabilities(const Array<std::int64_t>& counts, const std::string& strategy, int epoch,
+                                  int epochs) {
   const auto made = sampling::make_strategy(strategy);
   sampling::refuse_feedback(*made);
-  return array_of(sampling::IndexStream(*made, span_of(counts), sampling::Situation{epoch, epochs}, 0).probabilities());
+  return array_of(
+      sampling::IndexStream(*made, span_of(counts), sampling::Situation{epoch, epochs}, 0).probabilities());
 }
 
 py::list groups(const Array<std::int64_t>& counts, const std::string& definition) {
@@ -162,8 +171,9 @@ py::list groups(const Array<std::int64_t>& counts, const std::string& definition
   return names;
 }
 
-data::Subset subset(const Array<std::int32_t>& labels, double rho, std::int64_t seed, const std::string& profile,
-                    int n_max, const std::string& class_order, const std::string& counts_file, int classes) {
+data::Subset subset(const Array<std::int32_t>& labels, double rho, std::int64_t seed,
+                    const std::string& profile, int n_max, const std::string& class_order,
+                    const std::string& counts_file, int classes) {
   data::SubsetConfig config;
   config.profile = profile;
   config.rho = rho;
@@ -172,16 +182,19 @@ data::Subset subset(const Array<std::int32_t>& labels, double rho, std::int64_t 
   config.counts_file = counts_file;
   const auto span = span_of(labels);
   if (span.empty()) fail("there are no labels");
-  return data::make_subset(config, span, classes > 0 ? classes : *std::max_element(span.begin(), span.end()) + 1, seed);
+  return data::make_subset(config, span,
+                           classes > 0 ? classes : *std::max_element(span.begin(), span.end()) + 1, seed);
 }
 
-py::dict theory(const Array<std::int64_t>& counts, const std::string& strategy, int epoch, int epochs, int batch_size,
-                double sigma2, double norm2) {
+py::dict theory(const Array<std::int64_t>& counts, const std::string& strategy, int epoch, int epochs,
+                int batch_size, double sigma2, double norm2) {
   const auto made = sampling::make_strategy(strategy);
   sampling::refuse_feedback(*made);
-  sampling::IndexStream(*made, span_of(counts), sampling::Situation{epoch, epochs}, 0);  // refuses counts that cannot be
+  sampling::IndexStream(*made, span_of(counts), sampling::Situation{epoch, epochs},
+                        0);  // refuses counts that cannot be
   const theory::Forecast forecast =
-      theory::forecast(*made, span_of(counts), sampling::Situation{epoch, epochs}, {.batch = batch_size, .sigma2 = sigma2, .norm2 = norm2});
+      theory::forecast(*made, span_of(counts), sampling::Situation{epoch, epochs},
+                       {.batch = batch_size, .sigma2 = sigma2, .norm2 = norm2});
   py::list classes;
   for (const theory::ClassForecast& one : forecast.classes) {
     py::dict entry;
@@ -206,7 +219,8 @@ py::dict theory(const Array<std::int64_t>& counts, const std::string& strategy, 
 }  // namespace
 
 void add_sampling(py::module_& module) {
-  py::class_<Source>(module, "Source", "The draws of all epochs of a training; `longtail.Sampler` walks through them.")
+  py::class_<Source>(module, "Source",
+                     "The draws of all epochs of a training; `longtail.Sampler` walks through them.")
       .def(py::init<const std::optional<Array<std::int64_t>>&, const std::optional<Array<std::int64_t>>&,
                     const std::string&, int, std::uint64_t>(),
            py::arg("labels").none(true), py::arg("counts").none(true), py::arg("strategy"), py::arg("epochs"),
@@ -221,10 +235,11 @@ void add_sampling(py::module_& module) {
       .def("forget", &Source::forget)
       .def("without_replacement", &Source::without_replacement, py::arg("epoch"))
       .def("probabilities", &Source::probabilities, py::arg("epoch"))
-      .def("fill", &Source::fill, py::arg("epoch"), py::arg("first"), py::arg("out").noconvert(), py::arg("rank") = 0,
-           py::arg("world") = 1);
+      .def("fill", &Source::fill, py::arg("epoch"), py::arg("first"), py::arg("out").noconvert(),
+           py::arg("rank") = 0, py::arg("world") = 1);
 
-  py::class_<data::Subset>(module, "Subset", "Which images take part: `indices` into the labels, class after class.")
+  py::class_<data::Subset>(module, "Subset",
+                           "Which images take part: `indices` into the labels, class after class.")
       .def_property_readonly("indices", [](const data::Subset& subset) { return array_of(subset.indices); })
       .def_property_readonly("counts", [](const data::Subset& subset) { return array_of(subset.counts); })
       .def_property_readonly("sha256", &data::Subset::hash)
@@ -238,8 +253,9 @@ void add_sampling(py::module_& module) {
   module.def("subset", &subset, py::arg("labels"), py::arg("rho") = 100.0, py::arg("seed") = 42,
              py::arg("profile") = "exp", py::arg("n_max") = 0, py::arg("class_order") = "label",
              py::arg("counts_file") = "", py::arg("classes") = 0);
-  module.def("theory", &theory, py::arg("counts"), py::arg("strategy"), py::arg("epoch") = 0, py::arg("epochs") = 200,
-             py::arg("batch_size") = 128, py::arg("sigma2") = 1.0, py::arg("norm2") = 1.0);
+  module.def("theory", &theory, py::arg("counts"), py::arg("strategy"), py::arg("epoch") = 0,
+             py::arg("epochs") = 200, py::arg("batch_size") = 128, py::arg("sigma2") = 1.0,
+             py::arg("norm2") = 1.0);
 }
 
 }  // namespace longtail::python

@@ -117,7 +117,8 @@ TEST(File, AFifoOrADeviceIsRefusedAndNotWaitedFor) {
   const fs::path fifo = fs::path(testing::TempDir()) / "longtail_base_test_fifo";
   fs::remove(fifo);
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
-  for (const fs::path& path : {fifo, fs::path("/dev/zero"), fs::path("/dev/tty"), fs::temp_directory_path()}) {
+  for (const fs::path& path :
+       {fifo, fs::path("/dev/zero"), fs::path("/dev/tty"), fs::temp_directory_path()}) {
     ::alarm(20);  // a reader that waits ends the test instead of the day
     EXPECT_THROW(read_text(path), Error) << path;
     EXPECT_THROW(read_bytes(path), Error) << path;
@@ -128,7 +129,11 @@ TEST(File, AFifoOrADeviceIsRefusedAndNotWaitedFor) {
 
 TEST(ThreadPool, RethrowsWhatAJobThrew) {
   ThreadPool pool(3);
-  EXPECT_THROW(pool.run(100, [](int index, int) { if (index == 50) fail("no"); }), Error);
+  EXPECT_THROW(pool.run(100,
+                        [](int index, int) {
+                          if (index == 50) fail("no");
+                        }),
+               Error);
   int sum = 0;
   pool.run(1, [&](int, int) { sum = 1; });
   EXPECT_EQ(sum, 1);
@@ -232,9 +237,11 @@ TEST(Params, ReadAndPrintEveryType) {
 TEST(Params, RefuseWithASentenceAndLeaveTheConfigurationAlone) {
   const auto table = config_table();
   Config config;
-  EXPECT_EQ(message_of([&] { table.set(config, "epoch", "3"); }), "unknown key `epoch`; did you mean `epochs`?");
+  EXPECT_EQ(message_of([&] { table.set(config, "epoch", "3"); }),
+            "unknown key `epoch`; did you mean `epochs`?");
   EXPECT_EQ(message_of([&] { table.set(config, "epochs", "0"); }), "`epochs` is `0`; it must be at least 1");
-  EXPECT_EQ(message_of([&] { table.set(config, "epochs", "two"); }), "`epochs` is `two`; it must be a whole number");
+  EXPECT_EQ(message_of([&] { table.set(config, "epochs", "two"); }),
+            "`epochs` is `two`; it must be a whole number");
   EXPECT_EQ(message_of([&] { table.set(config, "lr", "0"); }), "`lr` is `0`; it must be above 0");
   EXPECT_EQ(message_of([&] { table.set(config, "schedule", "cosin"); }),
             "`schedule` is `cosin`; it must be one of multistep, cosine; did you mean `cosine`?");

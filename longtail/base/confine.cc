@@ -37,22 +37,29 @@ constexpr std::uint32_t kWriting = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APP
 // Calls that are refused whatever their arguments.
 constexpr std::uint32_t kRefused[] = {
 #ifdef __NR_fork
-    __NR_fork,    __NR_vfork,     __NR_creat,      __NR_unlink,     __NR_rmdir,
-    __NR_mkdir,   __NR_rename,    __NR_link,       __NR_symlink,    __NR_chmod,
-    __NR_chown,   __NR_lchown,    __NR_mknod,      __NR_utime,      __NR_utimes,
+    __NR_fork,        __NR_vfork,        __NR_creat,
+    __NR_unlink,      __NR_rmdir,        __NR_mkdir,
+    __NR_rename,      __NR_link,         __NR_symlink,
+    __NR_chmod,       __NR_chown,        __NR_lchown,
+    __NR_mknod,       __NR_utime,        __NR_utimes,
 #endif
 #ifdef __NR_renameat
     __NR_renameat,
 #endif
-    __NR_execveat, __NR_unlinkat,  __NR_mkdirat,    __NR_renameat2,  __NR_linkat,
-    __NR_symlinkat, __NR_mknodat,  __NR_fchmod,     __NR_fchmodat,   __NR_fchown,
-    __NR_fchownat, __NR_truncate,  __NR_setxattr,   __NR_lsetxattr,  __NR_fsetxattr,
-    __NR_mount,    __NR_umount2,   __NR_chroot,     __NR_pivot_root, __NR_unshare,
-    __NR_setns,    __NR_socket,    __NR_socketpair, __NR_connect,    __NR_bind,
-    __NR_ptrace,   __NR_process_vm_writev,          __NR_kill,       __NR_tkill,
-    __NR_bpf,      __NR_init_module, __NR_finit_module, __NR_kexec_load, __NR_memfd_create};
-// Calls that a C library has another way for: it is told that they do not exist. Their arguments are in memory, where
-// a filter cannot look.
+    __NR_execveat,    __NR_unlinkat,     __NR_mkdirat,
+    __NR_renameat2,   __NR_linkat,       __NR_symlinkat,
+    __NR_mknodat,     __NR_fchmod,       __NR_fchmodat,
+    __NR_fchown,      __NR_fchownat,     __NR_truncate,
+    __NR_setxattr,    __NR_lsetxattr,    __NR_fsetxattr,
+    __NR_mount,       __NR_umount2,      __NR_chroot,
+    __NR_pivot_root,  __NR_unshare,      __NR_setns,
+    __NR_socket,      __NR_socketpair,   __NR_connect,
+    __NR_bind,        __NR_ptrace,       __NR_process_vm_writev,
+    __NR_kill,        __NR_tkill,        __NR_bpf,
+    __NR_init_module, __NR_finit_module, __NR_kexec_load,
+    __NR_memfd_create};
+// Calls that a C library has another way for: it is told that they do not exist. Their arguments are in
+// memory, where a filter cannot look.
 constexpr std::uint32_t kUnknown[] = {__NR_clone3, __NR_openat2, 425 /* io_uring_setup */};
 
 constexpr std::size_t kNumber = offsetof(seccomp_data, nr);
@@ -63,7 +70,8 @@ constexpr std::size_t low_half(std::size_t argument) {
 
 class Filter {
  public:
-  // `path` is the only program that may be started: compared by its address, which only the process that asks now has.
+  // `path` is the only program that may be started: compared by its address, which only the process that asks
+  // now has.
   explicit Filter(const char* path) {
     load(kArch);
     add(BPF_JMP | BPF_JEQ | BPF_K, kMachine, 1, 0);

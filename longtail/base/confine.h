@@ -1,6 +1,6 @@
-// A process that can compute and read, and nothing else: what gnuplot becomes before it sees a script, so that
-// a name that got through every quote still cannot run a command. A seccomp filter of the kernel, which neither
-// the process nor anything it loads can take off again:
+// A process that can compute and read, and nothing else: what gnuplot becomes before it sees a script, so
+// that a name that got through every quote still cannot run a command. A seccomp filter of the kernel, which
+// neither the process nor anything it loads can take off again:
 //   - no new process (gnuplot's system, shell, ! and pipes all need one) and no second program;
 //   - no file opened for writing, made, renamed or removed: results go to descriptors that were open before;
 //   - no socket, no tracing of other processes.
@@ -25,8 +25,8 @@ struct ConfinedResult {
   int code = 0;  // of the program; 128 + the signal that killed it
 };
 
-// Runs `program` (looked for in PATH) with the arguments, confined, its standard input empty, and waits. Where the
-// kernel does not take the filter the program is not started.
+// Runs `program` (looked for in PATH) with the arguments, confined, its standard input empty, and waits.
+// Where the kernel does not take the filter the program is not started.
 ConfinedResult run_confined(const std::string& program, const std::vector<std::string>& arguments,
                             const ConfinedOptions& options);
 

@@ -1,4 +1,5 @@
-// For tests: the disk as a crash could leave it, from the events of file_events.h. Four readings of what a disk promises:
+// For tests: the disk as a crash could leave it, from the events of file_events.h. Four readings of what a
+// disk promises:
 //   everything   all that was asked for has happened
 //   durable      a file's bytes are there once it was synced, its name once its folder was; nothing else is
 //   names        names at once, bytes only once synced: a file renamed before it was synced is empty
@@ -80,8 +81,8 @@ class CrashedDisk {
   std::size_t before_last_ = 0;
 };
 
-// Calls check(image) for every different disk that a crash after any of the events (and before the first) could leave.
-// Returns how many there were.
+// Calls check(image) for every different disk that a crash after any of the events (and before the first)
+// could leave. Returns how many there were.
 template <class Check>
 int each_crash(std::span<const FileEvent> events, const Check& check) {
   std::set<std::string> seen;
@@ -110,7 +111,8 @@ int each_crash(std::span<const FileEvent> events, const Check& check) {
 }
 
 // Puts an image into a folder: paths under `from` become paths under `to`, which is emptied first.
-inline void lay_out(const DiskImage& image, const std::filesystem::path& from, const std::filesystem::path& to) {
+inline void lay_out(const DiskImage& image, const std::filesystem::path& from,
+                    const std::filesystem::path& to) {
   std::filesystem::remove_all(to);
   make_folder(to);
   for (const auto& [path, bytes] : image) {

@@ -1,6 +1,6 @@
-// exp and log from additions and multiplications in a fixed order. The C library's differ between CPUs in the last
-// bit; these are the same everywhere, which a training run needs to be repeated to the last bit on another
-// machine. Relative error below 1e-15.
+// exp and log from additions and multiplications in a fixed order. The C library's differ between CPUs in the
+// last bit; these are the same everywhere, which a training run needs to be repeated to the last bit on
+// another machine. Relative error below 1e-15.
 #pragma once
 
 #include <cmath>
@@ -16,9 +16,10 @@ constexpr double kLn2Low = 1.90821492927058770002e-10;
 constexpr double kLog2E = 1.44269504088896338700e+00;
 
 // 1 / n! for n = 15 to 2.
-constexpr double kTaylor[] = {1.0 / 1307674368000, 1.0 / 87178291200, 1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800,
-                              1.0 / 3628800,       1.0 / 362880,      1.0 / 40320,      1.0 / 5040,      1.0 / 720,
-                              1.0 / 120,           1.0 / 24,          1.0 / 6,          1.0 / 2};
+constexpr double kTaylor[] = {
+    1.0 / 1307674368000, 1.0 / 87178291200, 1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800,
+    1.0 / 3628800,       1.0 / 362880,      1.0 / 40320,      1.0 / 5040,      1.0 / 720,
+    1.0 / 120,           1.0 / 24,          1.0 / 6,          1.0 / 2};
 
 // exp(r) - 1 for |r| < 0.4.
 inline double small_expm1(double r) {
@@ -32,7 +33,8 @@ inline double small_expm1(double r) {
 inline double exp(double x) {
   namespace detail = exp_log_detail;
   if (std::isnan(x)) return x;
-  if (x > 709.7) return x > 710 ? std::numeric_limits<double>::infinity() : base::exp(x / 2) * base::exp(x / 2);
+  if (x > 709.7)
+    return x > 710 ? std::numeric_limits<double>::infinity() : base::exp(x / 2) * base::exp(x / 2);
   if (x < -746) return 0;
   const double k = std::floor(x * detail::kLog2E + 0.5);
   const double r = (x - k * detail::kLn2High) - k * detail::kLn2Low;

@@ -64,7 +64,8 @@ Container read_whole(const fs::path& path, std::uint64_t limit) {
 std::atomic<std::vector<FileEvent>*> listener = nullptr;
 std::mutex listener_mutex;
 
-void tell(FileEvent::Kind kind, const fs::path& path, const fs::path& target = {}, std::string_view bytes = {}) {
+void tell(FileEvent::Kind kind, const fs::path& path, const fs::path& target = {},
+          std::string_view bytes = {}) {
   if (listener.load(std::memory_order_relaxed) == nullptr) return;
   const std::lock_guard lock(listener_mutex);
   if (auto* events = listener.load()) events->push_back({kind, path, target, std::string(bytes)});

@@ -1,5 +1,5 @@
-// What is done to files that must survive a crash, told to whoever listens: a test then rebuilds the disk as it could be
-// after any of these events (crashed_disk.h). Nobody listens otherwise.
+// What is done to files that must survive a crash, told to whoever listens: a test then rebuilds the disk as
+// it could be after any of these events (crashed_disk.h). Nobody listens otherwise.
 #pragma once
 
 #include <filesystem>
@@ -16,8 +16,8 @@ struct FileEvent {
   std::string bytes{};             // of a write, appended to the file
 };
 
-// From now on events of this process are added to `events`; with a null pointer to nothing. Not while files are being
-// written.
+// From now on events of this process are added to `events`; with a null pointer to nothing. Not while files
+// are being written.
 void record_file_events(std::vector<FileEvent>* events);
 
 // As in std::filesystem, and recorded. A file that is not there is no error.

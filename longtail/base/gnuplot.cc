@@ -45,15 +45,17 @@ class ScratchFolder {
   fs::path path_;
 };
 
-// Starts gnuplot without a shell and confined (confine.h): the picture is its standard output. Neither the settings of
-// the user nor the variables that gnuplot would obey reach it, so that the same figure has the same bytes.
+// Starts gnuplot without a shell and confined (confine.h): the picture is its standard output. Neither the
+// settings of the user nor the variables that gnuplot would obey reach it, so that the same figure has the
+// same bytes.
 ConfinedResult run_gnuplot(const std::vector<std::string>& arguments, const fs::path& output,
                            const fs::path& messages) {
   ConfinedOptions options;
   options.output = output.string();
   options.messages = messages.string();
   options.environment = {"SOURCE_DATE_EPOCH=0", "LC_ALL=C.UTF-8", "GNUTERM=dumb"};
-  for (const char* name : {"PATH", "HOME", "TMPDIR", "XDG_CACHE_HOME", "FONTCONFIG_FILE", "FONTCONFIG_PATH"}) {
+  for (const char* name :
+       {"PATH", "HOME", "TMPDIR", "XDG_CACHE_HOME", "FONTCONFIG_FILE", "FONTCONFIG_PATH"}) {
     const char* value = std::getenv(name);
     if (value) options.environment.push_back(fmt::format("{}={}", name, value));
   }
@@ -138,7 +140,8 @@ void Figure::write(const fs::path& path) const {
   }
   if (result.end == ConfinedEnd::kNoFilter) {
     fail(
-        "cannot draw {}: this system does not let gnuplot be confined (seccomp), and a script with names from logs is "
+        "cannot draw {}: this system does not let gnuplot be confined (seccomp), and a script with names "
+        "from logs is "
         "not run otherwise; leave the figures out (--tables-only) or draw them on another machine",
         path.string());
   }

@@ -53,27 +53,26 @@ TEST(GnuplotTest, AComplaintOfGnuplotIsRepeatedAndNoFileIsLeft) {
   EXPECT_FALSE(std::filesystem::exists(scratch("bad.pdf")));
 }
 
-// Every way that gnuplot has to start a program or to write a file, as a script: what a name that broke out of its
-// quotes could do.
+// Every way that gnuplot has to start a program or to write a file, as a script: what a name that broke out
+// of its quotes could do.
 TEST(GnuplotTest, AScriptCanNeitherRunACommandNorWriteAFile) {
   if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
   const std::filesystem::path mark = scratch("pwned");
   const std::string touch = "touch " + mark.string();
-  const std::vector<std::string> scripts = {
-      "system('" + touch + "')",
-      "system '" + touch + "'",
-      "x = system('" + touch + "')",
-      "!" + touch,
-      "x = \"`" + touch + "`\"",
-      "plot '< " + touch + "'",
-      "set print '|" + touch + "'; print 1",
-      "set output '|" + touch + "'\nplot x\nset output",
-      "set output '" + mark.string() + "'\nplot x\nset output",
-      "set print '" + mark.string() + "'; print 1",
-      "set table '" + mark.string() + "'\nplot x\nunset table",
-      "save '" + mark.string() + "'",
-      "shell " + touch,
-      "load '< " + touch + "'"};
+  const std::vector<std::string> scripts = {"system('" + touch + "')",
+                                            "system '" + touch + "'",
+                                            "x = system('" + touch + "')",
+                                            "!" + touch,
+                                            "x = \"`" + touch + "`\"",
+                                            "plot '< " + touch + "'",
+                                            "set print '|" + touch + "'; print 1",
+                                            "set output '|" + touch + "'\nplot x\nset output",
+                                            "set output '" + mark.string() + "'\nplot x\nset output",
+                                            "set print '" + mark.string() + "'; print 1",
+                                            "set table '" + mark.string() + "'\nplot x\nunset table",
+                                            "save '" + mark.string() + "'",
+                                            "shell " + touch,
+                                            "load '< " + touch + "'"};
   for (const std::string& script : scripts) {
     Figure figure;
     figure.script(script);

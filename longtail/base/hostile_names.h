@@ -1,6 +1,6 @@
-// Names as somebody would write them who wants the reader of a log, a study or a data set to do something else:
-// for the tests of everything that is written from names. Whatever they start makes a file `PWNED` in the current
-// folder, or sets `window.pwned` in a page.
+// Names as somebody would write them who wants the reader of a log, a study or a data set to do something
+// else: for the tests of everything that is written from names. Whatever they start makes a file `PWNED` in
+// the current folder, or sets `window.pwned` in a page.
 #pragma once
 
 #include <string>
@@ -59,12 +59,15 @@ inline std::vector<std::string> hostile_names() {
       "a && touch PWNED || b",
       // terminal
       "\x1b]0;pwned\x07\x1b[2J\x1b[31mred",
-      "\xc2\x9b" "31mred",
+      "\xc2\x9b"
+      "31mred",
       "\x08\x08\x08\x7f",
       "\r overwritten",
       // odd text
-      "\xe2\x80\xae" "desrever",
-      "a\xe2\x80\xa8" "b",
+      "\xe2\x80\xae"
+      "desrever",
+      "a\xe2\x80\xa8"
+      "b",
       "\xff\xfe not UTF-8",
       "名前 ρ ± é 🐈",
       "../../PWNED",

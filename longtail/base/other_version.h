@@ -1,4 +1,5 @@
-// The error of a file of our own that is sound, but of another version of this program: not to be set aside as damaged.
+// The error of a file of our own that is sound, but of another version of this program: not to be set aside
+// as damaged.
 #pragma once
 
 #include "longtail/base/error.h"

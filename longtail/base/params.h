@@ -1,12 +1,13 @@
-// One description of every parameter: name, type, default, range and help text. `--help`, the checking of study files
-// and docs/parameters.md are all made from it.
+// One description of every parameter: name, type, default, range and help text. `--help`, the checking of
+// study files and docs/parameters.md are all made from it.
 //
 //   struct Config { int epochs = 200; double lr = 0.1; };
 //   ParamTable<Config> table("train");
 //   table.add("epochs", &Config::epochs, "Number of passes over the training subset.").at_least(1);
 //   table.set(config, "epochs", "20");           // Error: "`epochs` is `0`; it must be at least 1."
 //
-// A value travels as text (from a flag, a TOML file, a log); `get` gives the canonical text, the same for equal values.
+// A value travels as text (from a flag, a TOML file, a log); `get` gives the canonical text, the same for
+// equal values.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +24,16 @@
 namespace longtail::base {
 
 struct ParamInfo {
-  std::string name;       // as in a study file: weight_decay; the flag is --weight-decay
-  std::string section;    // the table of a study file: data, model, train
-  std::string type;       // integer, real, switch, text, integers
-  std::string initial;    // default, as text
-  std::string range;      // in words, may be empty
-  std::string help;       // a sentence
-  bool identity = true;   // part of what makes a run another run; false for threads, folders and the like
-  // Of a parameter that younger versions brought: the value that stands for "as before". At it the parameter is
-  // left out of a run's identity and files, so that old runs stay what they are; where it is absent it has it.
+  std::string name;      // as in a study file: weight_decay; the flag is --weight-decay
+  std::string section;   // the table of a study file: data, model, train
+  std::string type;      // integer, real, switch, text, integers
+  std::string initial;   // default, as text
+  std::string range;     // in words, may be empty
+  std::string help;      // a sentence
+  bool identity = true;  // part of what makes a run another run; false for threads, folders and the like
+  // Of a parameter that younger versions brought: the value that stands for "as before". At it the parameter
+  // is left out of a run's identity and files, so that old runs stay what they are; where it is absent it has
+  // it.
   std::string omitted{};
 
   std::string flag() const;
@@ -95,9 +97,17 @@ class ParamTable {
   template <class T>
   Entry& add(std::string name, T Config::*member, std::string help) {
     Entry entry;
-    entry.info = {name, section_, detail::type_name(static_cast<const T*>(nullptr)),
-                  detail::print(Config{}.*member), "", std::move(help), true, ""};
-    entry.set = [name, member](Config& config, std::string_view text) { detail::parse(name, text, config.*member); };
+    entry.info = {name,
+                  section_,
+                  detail::type_name(static_cast<const T*>(nullptr)),
+                  detail::print(Config{}.*member),
+                  "",
+                  std::move(help),
+                  true,
+                  ""};
+    entry.set = [name, member](Config& config, std::string_view text) {
+      detail::parse(name, text, config.*member);
+    };
     entry.get = [member](const Config& config) { return detail::print(config.*member); };
     entries_.push_back(std::move(entry));
     return entries_.back();
@@ -153,7 +163,8 @@ inline constexpr double kInfinity = 1e300;
 }  // namespace detail
 
 template <class Config>
-auto ParamTable<Config>::Entry::check(std::string range, std::function<void(const std::string&)> test) -> Entry& {
+auto ParamTable<Config>::Entry::check(std::string range, std::function<void(const std::string&)> test)
+    -> Entry& {
   info.range = std::move(range);
   checks.push_back([get = get, test = std::move(test)](const Config& config) { test(get(config)); });
   return *this;
@@ -162,8 +173,9 @@ auto ParamTable<Config>::Entry::check(std::string range, std::function<void(cons
 template <class Config>
 auto ParamTable<Config>::Entry::between(double low, double high) -> Entry& {
   const ParamInfo copy = info;
-  return check(detail::range_words(low, false, high),
-               [copy, low, high](const std::string& text) { detail::check_bounds(copy, text, low, false, high); });
+  return check(detail::range_words(low, false, high), [copy, low, high](const std::string& text) {
+    detail::check_bounds(copy, text, low, false, high);
+  });
 }
 
 template <class Config>

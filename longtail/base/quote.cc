@@ -87,8 +87,8 @@ void require_plain(std::string_view what, std::string_view text) {
 
 namespace quote {
 
-// In single quotes gnuplot knows nothing but their end. It has an escape for them, but not everywhere: two at the
-// beginning of a string end it. So an apostrophe becomes the one of print.
+// In single quotes gnuplot knows nothing but their end. It has an escape for them, but not everywhere: two at
+// the beginning of a string end it. So an apostrophe becomes the one of print.
 std::string gnuplot(std::string_view text) { return "'" + replaced(blanked(text), "'", "’") + "'"; }
 
 std::string gnuplot_tic(std::string_view text) { return gnuplot(replaced(std::string(text), "%", "%%")); }

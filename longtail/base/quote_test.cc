@@ -16,8 +16,13 @@ TEST(QuoteTest, PlainTextIsUtf8WithoutControlCharacters) {
   for (const char* good : {"", "uniform", "progressive:gamma=2", "ρ = 100", "名前", "T-shirt/top", "é"}) {
     EXPECT_TRUE(is_plain(good)) << good;
   }
-  for (const std::string bad : {"a\nb", "a\rb", "a\tb", "\x1b[31m", "a\x7f", "\xc2\x9b" "31m", "\xe2\x80\xa8",
-                                "\xe2\x80\xae" "txt", "\xe2\x81\xa6", "\xef\xbb\xbf", "\xff", "\xc0\xaf"}) {
+  for (const std::string bad : {"a\nb", "a\rb", "a\tb", "\x1b[31m", "a\x7f",
+                                "\xc2\x9b"
+                                "31m",
+                                "\xe2\x80\xa8",
+                                "\xe2\x80\xae"
+                                "txt",
+                                "\xe2\x81\xa6", "\xef\xbb\xbf", "\xff", "\xc0\xaf"}) {
     EXPECT_FALSE(is_plain(bad)) << quote::terminal(bad);
   }
   EXPECT_FALSE(is_plain(std::string_view("a\0b", 3)));
@@ -71,7 +76,9 @@ TEST(QuoteTest, ACellOfACsvIsNeverAFormulaAndReadsBackAsItWas) {
 
 TEST(QuoteTest, ATerminalIsShownControlCharactersAndNotSentThem) {
   EXPECT_EQ(quote::terminal("a\x1b]0;title\x07\nb\tc"), "a\\x1b]0;title\\x07\nb\tc");
-  EXPECT_EQ(quote::terminal("\xc2\x9b" "2J ρ"), "\\xc2\\x9b2J ρ");
+  EXPECT_EQ(quote::terminal("\xc2\x9b"
+                            "2J ρ"),
+            "\\xc2\\x9b2J ρ");
   EXPECT_EQ(quote::terminal("\xff\x9b"), "\\xff\\x9b");
 }
 

@@ -6,9 +6,9 @@
 //   deferred:first=uniform,then=power(q=0.25),at=100  in brackets inside another choice
 //   crop_flip+mixup:alpha=0.2                         a chain, in families that take one
 //
-// A variant describes its parameters once, in a ParamTable. Reading, checks, "did you mean", the canonical text
-// (parameters at their default left out) and the documentation come from there. One file per variant ends with
-// a function that returns it; the family lists those functions:
+// A variant describes its parameters once, in a ParamTable. Reading, checks, "did you mean", the canonical
+// text (parameters at their default left out) and the documentation come from there. One file per variant
+// ends with a function that returns it; the family lists those functions:
 //
 //   base::Variant<Strategy()> power() {
 //     base::ParamTable<Config> table;
@@ -135,7 +135,8 @@ struct Maker<Made, Object(Context...)> {
 // A variant whose parameters are a Config. Made is constructed from (Config&, Context...); it may put the
 // canonical text of a choice inside it into the Config, from which its own name is then written.
 template <class Signature, class Made, class Config>
-Variant<Signature> variant(const std::string& name, const std::string& help, const ParamTable<Config>& table) {
+Variant<Signature> variant(const std::string& name, const std::string& help,
+                           const ParamTable<Config>& table) {
   Variant<Signature> result;
   result.info = {name, help, {}};
   for (const auto& entry : table.entries()) result.info.parameters.push_back(entry.info);

@@ -84,8 +84,7 @@ TEST(Spec, MakesTheVariantFromItsParametersAndItsContext) {
 
 TEST(Spec, TheCanonicalTextLeavesDefaultsOutAtEveryDepthAndIsReadBackUnchanged) {
   EXPECT_EQ(shapes().make(" square( side = 1.0 )", 1)->name(), "square");
-  const std::string nested =
-      shapes().make("twice:times=3,of=twice(times=2,of=square(side=2.50))", 1)->name();
+  const std::string nested = shapes().make("twice:times=3,of=twice(times=2,of=square(side=2.50))", 1)->name();
   EXPECT_EQ(nested, "twice:of=twice(of=square(side=2.5)),times=3");
   EXPECT_EQ(shapes().make(nested, 1)->name(), nested);
 }

@@ -1,4 +1,5 @@
-// A thread of its own; a StorageError (the fault of the place, not of the work) says what to do if none can be had.
+// A thread of its own; a StorageError (the fault of the place, not of the work) says what to do if none can
+// be had.
 #pragma once
 
 #include <functional>

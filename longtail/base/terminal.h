@@ -9,8 +9,8 @@ namespace longtail::base {
 // Columns of the terminal behind the file descriptor; without one, $COLUMNS, or else `otherwise`.
 int terminal_width(int descriptor, int otherwise = 80);
 
-// Breaks at spaces so that no line is longer than `width` (a longer word stays whole); every line but the first begins with
-// `indent` spaces, and the first is taken to begin at column `first`.
+// Breaks at spaces so that no line is longer than `width` (a longer word stays whole); every line but the
+// first begins with `indent` spaces, and the first is taken to begin at column `first`.
 std::string wrapped(std::string_view text, int width, int indent = 0, int first = 0);
 
 }  // namespace longtail::base

@@ -64,7 +64,8 @@ ThreadPool::ThreadPool(int threads) : threads_(std::max(threads, 1)), state_(std
   try {
     for (int worker = 1; worker < threads_; ++worker)
       state_->crew.emplace_back([this, worker] { work(worker); });
-  } catch (const std::system_error&) {  // a limit of threads or memory: the crew is as large as it could be made
+  } catch (
+      const std::system_error&) {  // a limit of threads or memory: the crew is as large as it could be made
     threads_ = static_cast<int>(state_->crew.size()) + 1;
   }
 }

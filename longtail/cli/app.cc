@@ -161,8 +161,8 @@ App* App::require_subcommand(int number) {
   return this;
 }
 
-// What CLI11 only calls "not expected": the first command or flag that does not exist, with what may have been meant.
-// Empty if everything on the line exists.
+// What CLI11 only calls "not expected": the first command or flag that does not exist, with what may have
+// been meant. Empty if everything on the line exists.
 std::string App::unknown_word(int argc, char** argv) const {
   const ::CLI::App* command = app_;
   std::string called = app_->get_name();
@@ -184,7 +184,8 @@ std::string App::unknown_word(int argc, char** argv) const {
       names.push_back(known->get_name());
       if (known->get_name() == word) next = known;
     }
-    if (!next) return fmt::format("`{}` has no command `{}`{}", called, word, base::did_you_mean(word, names));
+    if (!next)
+      return fmt::format("`{}` has no command `{}`{}", called, word, base::did_you_mean(word, names));
     command = next;
     called += " " + word;
   }
@@ -223,7 +224,8 @@ AppInfo App::describe(const std::string& parents) const {
     one.type = option->get_items_expected_max() == 0 ? "" : option->get_type_name();
     one.type = one.type.substr(0, one.type.find(':'));  // without what CLI11 adds for a check
     one.help = option->get_description();
-    if (const std::string initial = option->get_default_str(); !initial.empty()) one.help += " [" + initial + "]";
+    if (const std::string initial = option->get_default_str(); !initial.empty())
+      one.help += " [" + initial + "]";
     one.section = option->get_group();
     one.required = option->get_required();
     one.repeated = option->get_items_expected_max() > 1;

@@ -1,6 +1,6 @@
-// The command line: commands, their options, and what both say about themselves. CLI11 does the parsing, in app.cc alone,
-// because it costs more to compile than most of our own files. Help, man page and shell completion are written from
-// `describe()` (help.h).
+// The command line: commands, their options, and what both say about themselves. CLI11 does the parsing, in
+// app.cc alone, because it costs more to compile than most of our own files. Help, man page and shell
+// completion are written from `describe()` (help.h).
 //
 //   App* command = app.add_subcommand("init", "Write the initial weights of a network");
 //   command->add_option("--seed", seed, "As given to torch.manual_seed")->check(NonNegativeNumber);
@@ -93,7 +93,8 @@ class App {
   ~App();
 
   App* add_subcommand(const std::string& name, const std::string& description);
-  // T: string, path, int, int64, uint64, double, or a vector or optional of some of them (the list is at the end of app.cc).
+  // T: string, path, int, int64, uint64, double, or a vector or optional of some of them (the list is at the
+  // end of app.cc).
   template <class T>
   Option* add_option(const std::string& name, T& value, const std::string& help = "");
   Option* add_flag(const std::string& name, bool& value, const std::string& help);
@@ -109,7 +110,8 @@ class App {
   App* group(const std::string& name);  // "": not shown
   App* require_subcommand(int number);
 
-  // Parses and runs. Returns the exit code; what is wrong in the line is told on standard error (code 2) or thrown as UsageError.
+  // Parses and runs. Returns the exit code; what is wrong in the line is told on standard error (code 2) or
+  // thrown as UsageError.
   int parse(int argc, char** argv);
 
   // Everything a person may see; hidden commands and options are left out.

@@ -250,9 +250,10 @@ void add_data(App& app) {
     return sub;
   };
   const auto add_picture_flags = [options](App& sub) {
-    sub.add_option("--fit", options->fit,
-                   "How a picture that is not square becomes square: stretch, crop (its middle) or pad (black "
-                   "bars) [stretch]")
+    sub.add_option(
+           "--fit", options->fit,
+           "How a picture that is not square becomes square: stretch, crop (its middle) or pad (black "
+           "bars) [stretch]")
         ->check(IsMember({"stretch", "crop", "pad"}));
     sub.add_option("--image-size", options->image_size,
                    "Side of the square images that pictures become: a multiple of 8 from 16 to 128 [32]");

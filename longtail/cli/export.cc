@@ -62,14 +62,14 @@ void add_export(App& app) {
   command->add_option("--format", arguments->format, "safetensors (weights) or onnx (weights and graph)")
       ->check(IsMember({"safetensors", "onnx"}))
       ->capture_default_str();
-  Option* best =
-      command->add_flag("--best", arguments->best, "The network at the best epoch (the default)");
+  Option* best = command->add_flag("--best", arguments->best, "The network at the best epoch (the default)");
   command->add_flag("--last", arguments->last, "The network after the last epoch")->excludes(best);
   command->footer(
       "Example:\n"
       "  longtail export runs/progressive-42 --out model.safetensors\n"
       "  longtail export runs/progressive-42 --format onnx --out model.onnx\n"
-      "The ONNX model takes `images` (N, channels, side, side), normalised as in training, and gives `logits`.\n"
+      "The ONNX model takes `images` (N, channels, side, side), normalised as in training, and gives "
+      "`logits`.\n"
       "Weights and batch-norm statistics have PyTorch's names; bench/peers/load_safetensors.py shows how to "
       "load them.");
   command->callback([arguments] { run(*arguments); });

@@ -12,7 +12,8 @@
 namespace longtail::cli {
 namespace {
 
-// Paragraphs are filled; of indented lines examples stay as they are, others are broken below their second column.
+// Paragraphs are filled; of indented lines examples stay as they are, others are broken below their second
+// column.
 std::string filled(const std::string& text, int width) {
   std::string out, paragraph;
   const auto flush = [&] {
@@ -77,8 +78,8 @@ std::string described(const OptionInfo& option) {
 std::string help_text(const AppInfo& command, int width) {
   width = std::clamp(width, 40, 110);
   const int column = width < 70 ? 16 : 28;
-  std::string out = filled(command.description, width) + '\n' +
-                    base::wrapped(usage(command), width, 8) + '\n';
+  std::string out =
+      filled(command.description, width) + '\n' + base::wrapped(usage(command), width, 8) + '\n';
   if (!command.commands.empty()) {
     out += "\nCommands:\n";
     for (const AppInfo& one : command.commands) out += entry(one.own_name(), one.description, 14, width);
@@ -88,7 +89,8 @@ std::string help_text(const AppInfo& command, int width) {
     const std::string section = option.positional ? "Arguments" : option.section;
     if (std::find(sections.begin(), sections.end(), section) == sections.end()) sections.push_back(section);
   }
-  std::stable_partition(sections.begin(), sections.end(), [](const auto& name) { return name == "Arguments"; });
+  std::stable_partition(sections.begin(), sections.end(),
+                        [](const auto& name) { return name == "Arguments"; });
   for (const std::string& section : sections) {
     out += "\n" + section + ":\n";
     for (const OptionInfo& option : command.options) {
@@ -112,7 +114,8 @@ const AppInfo& find_command(const AppInfo& program, const std::vector<std::strin
       if (names.back() == word) next = &command;
     }
     if (!next) {
-      base::fail<base::UsageError>("`{}` has no command `{}`{}", at->name, word, base::did_you_mean(word, names));
+      base::fail<base::UsageError>("`{}` has no command `{}`{}", at->name, word,
+                                   base::did_you_mean(word, names));
     }
     at = next;
   }

@@ -1,5 +1,5 @@
-// Flags made from a parameter table: every parameter of the description becomes an option with its help, range and
-// default; nothing is written twice.
+// Flags made from a parameter table: every parameter of the description becomes an option with its help,
+// range and default; nothing is written twice.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace longtail::cli {
 
-// Adds a flag for each parameter of the table (only those in `only`, if given). A bad value is a usage error (exit 2).
-// `config` must outlive the parsing.
+// Adds a flag for each parameter of the table (only those in `only`, if given). A bad value is a usage error
+// (exit 2). `config` must outlive the parsing.
 template <class Config>
 void add_param_flags(App& app, const base::ParamTable<Config>& table, Config& config,
                      const std::vector<std::string>& only = {}) {
@@ -29,7 +29,8 @@ void add_param_flags(App& app, const base::ParamTable<Config>& table, Config& co
     if (info.type == "switch") {
       const std::string flag = info.flag();
       option = app.add_flag_function(
-          flag + ",!--no-" + flag.substr(2), [set](std::int64_t on) { set(on > 0 ? "true" : "false"); }, help);
+          flag + ",!--no-" + flag.substr(2), [set](std::int64_t on) { set(on > 0 ? "true" : "false"); },
+          help);
     } else {
       option = app.add_option_function(info.flag(), set, help)->type_name(info.type);
     }

@@ -147,7 +147,8 @@ ProbeReport make_report(const ProbeOptions& options) {
   base::ThreadPool pool(config.threads > 0 ? config.threads : base::available_cpus());
   const auto engine = nn::make_engine(config.engine, spec, config.batch_size, pool);
   const auto loss = nn::make_loss(config.loss, subset.counts);
-  theory::GradientMeter meter(*engine, dataset, subset, loss->at({config.epochs - 1, config.epochs}), config.batch_size, pool);
+  theory::GradientMeter meter(*engine, dataset, subset, loss->at({config.epochs - 1, config.epochs}),
+                              config.batch_size, pool);
 
   ProbeReport report;
   report.title =
@@ -200,8 +201,8 @@ void run_probe(const ProbeOptions& options) {
 void add_probe(App& app) {
   auto options = std::make_shared<ProbeOptions>();
   App* command = app.add_subcommand("probe",
-                                         "Measures the bias and variance of the gradient of every strategy "
-                                         "on a network, and checks the formulas.");
+                                    "Measures the bias and variance of the gradient of every strategy "
+                                    "on a network, and checks the formulas.");
   command->footer(
       "Takes the gradient of every image of the training subset (batch-norm statistics frozen, no "
       "augmentation), and from\n"

@@ -54,11 +54,17 @@ class ProbeCommandTest : public testing::Test {
 
   // Trains for two epochs and keeps the network after the first.
   static fs::path make_run(const std::string& name) {
-    const Outcome outcome = run_program({"train", "--dataset",    dataset(), "--profile", "exp", "--rho",
-                                         "4",     "--model",      "resnet20", "--epochs",
-                                         "2",     "--batch-size", "4",        "--warmup-epochs",
-                                         "1",     "--milestones", "",         "--keep-epochs",
-                                         "1",     "--quiet",      "--out",    (folder_ / name).string()});
+    const Outcome outcome = run_program({"train",    "--dataset",
+                                         dataset(),  "--profile",
+                                         "exp",      "--rho",
+                                         "4",        "--model",
+                                         "resnet20", "--epochs",
+                                         "2",        "--batch-size",
+                                         "4",        "--warmup-epochs",
+                                         "1",        "--milestones",
+                                         "",         "--keep-epochs",
+                                         "1",        "--quiet",
+                                         "--out",    (folder_ / name).string()});
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     return folder_ / name;
   }
@@ -69,9 +75,9 @@ class ProbeCommandTest : public testing::Test {
 fs::path ProbeCommandTest::folder_;
 
 TEST_F(ProbeCommandTest, TheInitialNetworkIsProbedWithoutARun) {
-  const Outcome outcome =
-      run_program({"probe", "--dataset", dataset(), "--profile", "exp", "--rho", "4", "--model", "resnet20", "--batch-size", "4",
-                   "--epochs", "4", "--batches", "4", "--training-batches", "4", "--json"});
+  const Outcome outcome = run_program({"probe", "--dataset", dataset(), "--profile", "exp", "--rho", "4",
+                                       "--model", "resnet20", "--batch-size", "4", "--epochs", "4",
+                                       "--batches", "4", "--training-batches", "4", "--json"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const json result = json::parse(outcome.out)["results"][0];
   EXPECT_EQ(result["epoch"], 0);

@@ -77,7 +77,8 @@ std::vector<std::int64_t> look_at_data(const RecommendArguments& arguments, cons
   for (const std::string& remark : data.remarks) fmt::print("{}\n", remark);
   if (data.picture_side > data.side) {
     fmt::print(
-        "Pictures are averaged down to {0}x{0} pixels (half of them are larger than {1} at the shorter side); "
+        "Pictures are averaged down to {0}x{0} pixels (half of them are larger than {1} at the shorter "
+        "side); "
         "the answer is about pictures of that size.\n",
         data.side, data.picture_side);
   }
@@ -233,8 +234,8 @@ void add_recommend(App& app) {
   command->add_option("--strategies", arguments->strategies,
                       "The strategies to choose from, separated by spaces [the paper's four]");
   add_param_flags(*command, train::run_params(), arguments->config,
-                  {"data", "fit", "skip_unreadable", "image_size", "profile", "rho", "groups", "model", "epochs",
-                   "batch_size", "augment", "engine"});
+                  {"data", "fit", "skip_unreadable", "image_size", "profile", "rho", "groups", "model",
+                   "epochs", "batch_size", "augment", "engine"});
   command->footer(
       "Example:\n"
       "  longtail recommend birds/ --time 2h --out answer\n"

@@ -19,9 +19,10 @@ TEST(ReportCommandTest, PrintsTheAnswerAndWritesWhereItSays) {
   report::test::write_grid(logs, {100}, {1, 2, 3}, 5);
   const Outcome outcome = run_program({"report", logs.path().string(), "--tables-only"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out,
-              HasSubstr("Tail accuracy at ρ = 100: Progressive is above Uniform by 3.89 points (+3.65 to +4.13), "
-                        "above for 3 of 3 seeds."));
+  EXPECT_THAT(
+      outcome.out,
+      HasSubstr("Tail accuracy at ρ = 100: Progressive is above Uniform by 3.89 points (+3.65 to +4.13), "
+                "above for 3 of 3 seeds."));
   EXPECT_THAT(outcome.out, HasSubstr("\nUse progressive. Balanced accuracy 43.1; "));
   EXPECT_TRUE(std::filesystem::exists(logs.path() / "report/tables/overall.tex"));
   EXPECT_FALSE(std::filesystem::exists(logs.path() / "report/index.html"));

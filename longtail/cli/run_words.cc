@@ -109,7 +109,8 @@ std::string result_table(const train::RunLog& log) {
   if (log.selected_by == "last") {
     text += "The last epoch counts as the best; nothing chose it.\n";
   } else {
-    text += fmt::format("The best epoch was chosen by {} accuracy on the {} set.\n", log.selected_by, log.selected_on);
+    text += fmt::format("The best epoch was chosen by {} accuracy on the {} set.\n", log.selected_by,
+                        log.selected_on);
   }
   return text;
 }

@@ -171,9 +171,9 @@ void run(const SampleArguments& arguments) {
   check(arguments, images);
   const sampling::Situation situation{arguments.epoch, arguments.epochs, {}, arguments.batch};
   if (arguments.indices > 0) {
-    print_indices(
-        sampling::IndexStream(*strategy, available.counts, situation, static_cast<std::uint64_t>(arguments.seed)),
-        arguments.indices);
+    print_indices(sampling::IndexStream(*strategy, available.counts, situation,
+                                        static_cast<std::uint64_t>(arguments.seed)),
+                  arguments.indices);
     return;
   }
   const bool replacement = !strategy->without_replacement(situation);
@@ -267,7 +267,9 @@ void add_sample(App& app) {
   command->add_option("--seed", arguments->seed, "Seed of the draws")
       ->check(NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--indices", arguments->indices, "Print so many indices of the stream, one per line, and nothing else")
+  command
+      ->add_option("--indices", arguments->indices,
+                   "Print so many indices of the stream, one per line, and nothing else")
       ->check(PositiveNumber);
   command->add_option("--per", arguments->per, "A line for each class or for each group")
       ->check(IsMember({"class", "group"}))

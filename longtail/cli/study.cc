@@ -34,8 +34,7 @@ std::string own_program() {
 }
 
 void add_study(App& app) {
-  App* command =
-      app.add_subcommand("study", "Run a grid of trainings: resumable, in parallel, on a cluster");
+  App* command = app.add_subcommand("study", "Run a grid of trainings: resumable, in parallel, on a cluster");
   command->require_subcommand(1);
   command->footer(
       "A study is a TOML file; running it is idempotent: stop it, add a seed, add a machine, then give the "

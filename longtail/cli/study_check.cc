@@ -57,8 +57,8 @@ void print_runs(const std::vector<study::Run>& runs, const std::vector<std::stri
       line += fmt::format("  {} {}", name, train::run_params().find(name)->get(runs[i].config));
     }
     if (!sizes.empty()) {
-      line += fmt::format("  {} images, {} step{} an epoch", base::with_commas(sizes[i].images), sizes[i].steps,
-                          sizes[i].steps == 1 ? "" : "s");
+      line += fmt::format("  {} images, {} step{} an epoch", base::with_commas(sizes[i].images),
+                          sizes[i].steps, sizes[i].steps == 1 ? "" : "s");
     }
     if (estimate) line += ", " + base::duration(estimate->seconds[i]);
     if (!flags.out.empty())
@@ -107,12 +107,14 @@ void check(const CheckFlags& flags) {
   const std::vector<study::Run> runs = study::resolve(file, engine);
   if (flags.seconds) {
     double all = 0;
-    for (const double one : study::estimate(runs, study::run_sizes(runs, flags.study.data), 0).seconds) all += one;
+    for (const double one : study::estimate(runs, study::run_sizes(runs, flags.study.data), 0).seconds)
+      all += one;
     fmt::print("{:.0f}\n", all);
     return;
   }
   fmt::print("study {}: {} runs {}\n", file.name, runs.size(),
-             file.trainer ? "of the trainer `" + base::join(file.trainer->command, " ") + "`" : "on the engine " + engine);
+             file.trainer ? "of the trainer `" + base::join(file.trainer->command, " ") + "`"
+                          : "on the engine " + engine);
   if (!file.about.empty()) fmt::print("{}\n", file.about);
   std::vector<std::string> varied;
   print_shared(runs, varied);
@@ -143,8 +145,9 @@ void add_study_check(App& app) {
   add_study_flags(*command, flags->study, true);
   command->add_option("--out", flags->out, "Say also what is done in this folder");
   command->add_flag("--no-time", flags->no_time, "Without the measurement");
-  command->add_flag("--seconds", flags->seconds,
-                    "Print only the seconds that all runs would take one after the other, for scripts")
+  command
+      ->add_flag("--seconds", flags->seconds,
+                 "Print only the seconds that all runs would take one after the other, for scripts")
       ->excludes("--no-time");
   command->callback([flags] { check(*flags); });
 }

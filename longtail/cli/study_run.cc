@@ -36,8 +36,9 @@ struct RunFlags {
 
 study::Plan open(const RunFlags& flags) {
   if (!flags.study.file.empty()) {
-    return study::open_study(flags.study.read(), flags.out, LONGTAIL_VERSION,
-                             [](const std::string& sentence) { fmt::print(stderr, "longtail: {}\n", sentence); });
+    return study::open_study(
+        flags.study.read(), flags.out, LONGTAIL_VERSION,
+        [](const std::string& sentence) { fmt::print(stderr, "longtail: {}\n", sentence); });
   }
   if (!flags.study.changes.empty()) {
     base::fail<base::UsageError>("--set changes a study file, and none is given; name the FILE too");

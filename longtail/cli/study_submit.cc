@@ -83,7 +83,8 @@ void add_study_submit(App& app) {
       "Time limit of a task in Slurm's form, 2:00:00; a task near it saves and queues itself again");
   command->add_option("--cpus", flags->options.cpus, "CPUs, and so threads, of a task")
       ->check(Range(1, 1024));
-  command->add_option("--gpus", flags->options.gpus, "GPUs of a task in Slurm's form: 1, a100:2 (for a [trainer])");
+  command->add_option("--gpus", flags->options.gpus,
+                      "GPUs of a task in Slurm's form: 1, a100:2 (for a [trainer])");
   command->add_option("--max-parallel", flags->options.max_parallel, "Tasks at a time")
       ->check(Range(1, 100000));
   command->add_flag("--retry-failed", flags->retry_failed, "Submit runs again that are recorded as failed");
@@ -91,8 +92,7 @@ void add_study_submit(App& app) {
 }
 
 void add_study_cancel(App& app) {
-  App* command =
-      app.add_subcommand("cancel", "Take the jobs of a study out of Slurm; what is done stays");
+  App* command = app.add_subcommand("cancel", "Take the jobs of a study out of Slurm; what is done stays");
   const auto folder = std::make_shared<std::string>();
   command->add_option("DIR", *folder, "Folder of the study")->required();
   command->callback([folder] {

@@ -56,11 +56,12 @@ class Study : public testing::Test {
 
   void write_study(const std::string& grid) {
     const std::string epochs = grid.find("epochs") == std::string::npos ? "epochs = 2\n" : "";
-    base::write_atomically(file(),
-                           "[data]\ndataset = \"idx:" + (folder_ / "data").string() +
-                               "\"\nprofile = \"exp\"\nn_max = 40\nrho = 8\ngroups = \"30,15\"\n[model]\nmodel = \"resnet20\"\n"
-                               "[train]\nbatch_size = 16\nwarmup_epochs = 1\n" +
-                               epochs + "[grid]\n" + grid);
+    base::write_atomically(
+        file(),
+        "[data]\ndataset = \"idx:" + (folder_ / "data").string() +
+            "\"\nprofile = \"exp\"\nn_max = 40\nrho = 8\ngroups = \"30,15\"\n[model]\nmodel = \"resnet20\"\n"
+            "[train]\nbatch_size = 16\nwarmup_epochs = 1\n" +
+            epochs + "[grid]\n" + grid);
   }
   std::string file() const { return (folder_ / "tiny.toml").string(); }
   std::string out(const std::string& name) const { return (folder_ / name).string(); }
@@ -248,7 +249,11 @@ TEST_F(Study, RecordsARunThatFailsDoesTheOthersAndTriesAgainWhenAsked) {
 // Recorded by a machine whose clock is years ahead.
 TEST_F(Study, TriesAFailureOfTheFutureAgainWhenAsked) {
   write_study("seed = [1]\n");
-  ASSERT_EQ(run_program({"study", "run", file(), "--out", out("study"), "--for", "1s", "--set", "train.epochs=1"}).code % 130, 0);
+  ASSERT_EQ(
+      run_program({"study", "run", file(), "--out", out("study"), "--for", "1s", "--set", "train.epochs=1"})
+              .code %
+          130,
+      0);
   const fs::path folder = a_run("study", "uniform");
   fs::remove(folder / "done.json");
   base::write_atomically(folder / "failed.json",
@@ -262,8 +267,8 @@ TEST_F(Study, TriesAFailureOfTheFutureAgainWhenAsked) {
 
 TEST_F(Study, GoesOnWhenNobodyReadsWhatItPrints) {
   write_study("seed = [1]\n");
-  const std::string command = "'" + base::program() + "' study run '" + file() + "' --out '" + out("study") +
-                              "' --plain | head -n 0";
+  const std::string command =
+      "'" + base::program() + "' study run '" + file() + "' --out '" + out("study") + "' --plain | head -n 0";
   EXPECT_EQ(std::system(command.c_str()), 0);
   const Outcome status = run_program({"study", "status", out("study")});
   EXPECT_THAT(status.out, HasSubstr("1 done")) << status.err;

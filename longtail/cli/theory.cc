@@ -137,8 +137,7 @@ void add_theory(App& app) {
   add_param_flags(*command, table, options->subset, {"profile", "rho", "n_max", "groups"});
   command->add_option("--strategies", options->strategies,
                       "The strategies, separated by spaces. [the paper's four]");
-  command->add_option("--epochs", options->epochs, "Epochs of the training. [200]")
-      ->check(Range(1, 100000));
+  command->add_option("--epochs", options->epochs, "Epochs of the training. [200]")->check(Range(1, 100000));
   command->add_option("--epoch", options->shown_epochs, "Epochs that the tables show. [the telling ones]")
       ->delimiter(',');
   command->add_option("--batch-size", options->assumptions.batch, "Images in a mini-batch. [128]")

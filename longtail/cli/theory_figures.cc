@@ -35,8 +35,9 @@ void class_lines(base::Figure& figure, const TheoryReport& report, const Value& 
     }
     const std::string name = fmt::format("b{}", block++);
     figure.block(name, rows);
-    plot += fmt::format("{}${} using 1:2 with lines lw 2 dt {} lc rgb '{}' title {}", block > 1 ? ", " : "",
-                        name, dash, base::strategy_colour(f.strategy), base::quote::gnuplot(label_of(f, report)));
+    plot +=
+        fmt::format("{}${} using 1:2 with lines lw 2 dt {} lc rgb '{}' title {}", block > 1 ? ", " : "", name,
+                    dash, base::strategy_colour(f.strategy), base::quote::gnuplot(label_of(f, report)));
   }
   figure.script(plot);
 }
@@ -81,13 +82,13 @@ void draw_courses(const TheoryReport& report, const fs::path& path) {
   for (std::size_t s = 0; s < report.courses.size(); ++s) {
     std::string rows;
     for (const Forecast& f : report.courses[s]) {
-      rows += fmt::format("{} {:.10g} {:.10g}\n", f.situation.epoch, f.total.proposition_mse(), f.total.mse());
+      rows +=
+          fmt::format("{} {:.10g} {:.10g}\n", f.situation.epoch, f.total.proposition_mse(), f.total.mse());
     }
     figure.block(fmt::format("s{}", s), rows);
     const std::string& strategy = report.courses[s].front().strategy;
-    const std::string style =
-        fmt::format("with lines lw 2 lc rgb '{}' title {}", base::strategy_colour(strategy),
-                    base::quote::gnuplot(strategy));
+    const std::string style = fmt::format("with lines lw 2 lc rgb '{}' title {}",
+                                          base::strategy_colour(strategy), base::quote::gnuplot(strategy));
     left += fmt::format("{}$s{} using 1:2 {}", s > 0 ? ", " : "", s, style);
     right += fmt::format("{}$s{} using 1:3 {}", s > 0 ? ", " : "", s, style);
   }

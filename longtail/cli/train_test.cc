@@ -54,11 +54,12 @@ class TrainCommand : public testing::Test {
   std::string run_folder(const std::string& name) const { return (folder_ / name).string(); }
 
   std::vector<std::string> command(const std::string& name, const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> words = {"train",     "--dataset", "idx:" + folder_.string(),
-                                      "--profile", "exp",       "--rho",     "2",         "--groups",
-                                      "5,3",       "--model",   "resnet20",
-                                      "--threads", "2",         "--batch-size",
-                                      "4",         "--out",     run_folder(name)};
+    std::vector<std::string> words = {"train",     "--dataset",     "idx:" + folder_.string(),
+                                      "--profile", "exp",           "--rho",
+                                      "2",         "--groups",      "5,3",
+                                      "--model",   "resnet20",      "--threads",
+                                      "2",         "--batch-size",  "4",
+                                      "--out",     run_folder(name)};
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }

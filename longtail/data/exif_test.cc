@@ -67,7 +67,8 @@ TEST(Exif, APictureIsTurnedTheWayItsMarkSays) {
 
 TEST(Exif, TheMarkOfAFileIsObeyed) {
   Bytes samples(16 * 8, 200);
-  for (std::size_t i = 0; i < samples.size(); ++i) samples[i] = i % 16 < 8 ? 0 : 255;  // black left, white right
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    samples[i] = i % 16 < 8 ? 0 : 255;  // black left, white right
   const Bytes jpeg = encode_jpeg(16, 8, 1, samples);
   EXPECT_EQ(orientation_of(jpeg), 1);
   EXPECT_EQ(orientation_of(marked_jpeg(jpeg, block(6, true))), 6);

@@ -31,7 +31,8 @@ Groups Groups::parse(std::string_view text) {
   if (!head || !tail) {
     const std::vector<std::string> names = {"paper", "field", "auto"};
     base::fail(
-        "`{}` is no definition of groups; write `paper`, `field`, `auto`, or two thresholds such as `100,20` (head "
+        "`{}` is no definition of groups; write `paper`, `field`, `auto`, or two thresholds such as `100,20` "
+        "(head "
         "above 100 "
         "images, tail up to 20){}",
         text, base::did_you_mean(text, names));

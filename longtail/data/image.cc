@@ -119,8 +119,8 @@ void jpeg_message(j_common_ptr info, int level) {
 
 void jpeg_silent(j_common_ptr) {}
 
-// A progressive picture may be sent in any number of scans, each over the whole picture: a small file can ask for hours.
-// Cameras and programs use about ten.
+// A progressive picture may be sent in any number of scans, each over the whole picture: a small file can ask
+// for hours. Cameras and programs use about ten.
 constexpr int kMostScans = 200;
 void jpeg_count_scans(j_common_ptr info) {
   if (reinterpret_cast<jpeg_decompress_struct*>(info)->input_scan_number <= kMostScans) return;

@@ -153,7 +153,8 @@ TEST(Image, AnythingElseIsRefused) {
   EXPECT_THAT(error_of([] { decode_picture({}, "empty.png"); }), HasSubstr("empty.png: the file is empty"));
 }
 
-// The last scan of a progressive picture, sent again and again: a file of a few megabytes that decodes for minutes.
+// The last scan of a progressive picture, sent again and again: a file of a few megabytes that decodes for
+// minutes.
 TEST(Image, AProgressivePictureOfTooManyScansIsRefused) {
   const Picture picture = pattern(40, 30, 3);
   const Bytes good = encode_jpeg(40, 30, 3, picture.samples, true);

@@ -144,7 +144,7 @@ TEST(Pictures, WithoutATestFolderAPartOfEachClassIsSetAsideAlwaysTheSame) {
 }
 
 TEST(Pictures, TheTestPartIsAFifthButFiveWhereThatIsNoMoreThanAThird) {
-  const std::vector<std::pair<int, int>> sizes = {{1, 0},  {2, 0},  {3, 1},  {8, 2},  {14, 4},
+  const std::vector<std::pair<int, int>> sizes = {{1, 0},  {2, 0},  {3, 1},  {8, 2},   {14, 4},
                                                   {15, 5}, {24, 5}, {30, 6}, {400, 80}};
   for (const auto& [count, part] : sizes) EXPECT_EQ(test_part_size(count), part) << count;
 }
@@ -191,7 +191,8 @@ TEST(Pictures, LabelsThatOnlyOneListHasAreSaid) {
     write_file(folder / "test.txt", test);
     return load_dataset("list:" + (folder / "train.txt").string() + "," + (folder / "test.txt").string());
   };
-  const Dataset data = load("train/cat/1.png 0\ntrain/dog/a.jpeg 2\n", "test/dog/y.png 2\ntest/cat/x.PNG 3\n");
+  const Dataset data =
+      load("train/cat/1.png 0\ntrain/dog/a.jpeg 2\n", "test/dog/y.png 2\ntest/cat/x.PNG 3\n");
   EXPECT_THAT(data.class_names, ElementsAre("0", "2"));
   EXPECT_THAT(data.train.labels, ElementsAre(0, 1));
   EXPECT_THAT(data.test.labels, ElementsAre(1));

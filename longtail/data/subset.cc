@@ -112,7 +112,8 @@ base::ParamTable<SubsetConfig> subset_params() {
   base::ParamTable<SubsetConfig> table("data");
   table
       .add("profile", &SubsetConfig::profile,
-           "Class sizes: exponential as in the paper, a step, all images as they are (natural), or counts from "
+           "Class sizes: exponential as in the paper, a step, all images as they are (natural), or counts "
+           "from "
            "a file; default is exp for the published data sets and natural for your own.")
       .one_of({"default", "exp", "step", "natural", "counts"});
   table.add("rho", &SubsetConfig::rho, "Imbalance ratio: the largest class over the smallest (exp and step).")
@@ -137,7 +138,8 @@ base::ParamTable<SubsetConfig> subset_params() {
   table
       .add("groups", &SubsetConfig::groups,
            "Head, medium and tail by class size: paper (>100, 21..100, <=20), field (>100, 20..100, <20) or "
-           "two thresholds A,B (head above A, tail up to B), or auto (thirds of the classes by size); default is "
+           "two thresholds A,B (head above A, tail up to B), or auto (thirds of the classes by size); "
+           "default is "
            "paper for the published data sets and auto for your own.")
       .check("default | paper | field | auto | A,B", [](const std::string& text) {
         if (text != "default") Groups::parse(text);

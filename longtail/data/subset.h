@@ -20,11 +20,11 @@ namespace longtail::data {
 // The parameters of a subset (section `data` of a study file). The seed is the run's.
 struct SubsetConfig {
   std::string profile = "default";  // exp, step, natural, counts; default: by the data set, see decided()
-  double rho = 100;              // largest class over smallest
-  int n_max = 0;                 // images in the largest class; 0: as many as the smallest full class has
-  std::string counts_file = "";  // for profile counts: one number a line, in label order
+  double rho = 100;                 // largest class over smallest
+  int n_max = 0;                    // images in the largest class; 0: as many as the smallest full class has
+  std::string counts_file = "";     // for profile counts: one number a line, in label order
   std::string class_order =
-      "label";                   // label, shuffled, shuffled:SEED or a file of labels, largest class first
+      "label";                     // label, shuffled, shuffled:SEED or a file of labels, largest class first
   std::string groups = "default";  // paper, field, auto or "A,B"; default: by the data set
 };
 base::ParamTable<SubsetConfig> subset_params();

@@ -80,7 +80,8 @@ void unpack(const fs::path& archive_path, const fs::path& folder, const Stop& st
   for (int entries = 0;; ++entries) {
     check_stop(stop);
     if (entries > kMostEntries) {
-      fail("{}: holds more than {} files; it is not what the authors publish", archive_path.string(), kMostEntries);
+      fail("{}: holds more than {} files; it is not what the authors publish", archive_path.string(),
+           kMostEntries);
     }
     archive_entry* entry = nullptr;
     const int code = archive_read_next_header(reader.get(), &entry);

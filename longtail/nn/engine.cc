@@ -15,8 +15,9 @@ void check_batch(const ResNetSpec& spec, const Batch& batch, int max_batch, bool
   }
   if (batch.second.size() != batch.weight.size() ||
       (!batch.second.empty() && batch.second.size() != batch.labels.size())) {
-    base::fail("a batch of {} images with {} second labels and {} weights; there must be one per image or none",
-               batch.size, batch.second.size(), batch.weight.size());
+    base::fail(
+        "a batch of {} images with {} second labels and {} weights; there must be one per image or none",
+        batch.size, batch.second.size(), batch.weight.size());
   }
   if (!batch.hits.empty() && batch.hits.size() != batch.labels.size()) {
     base::fail("a batch of {} images with room for {} hits; there must be one per image", batch.size,
@@ -30,7 +31,8 @@ void check_batch(const ResNetSpec& spec, const Batch& batch, int max_batch, bool
     }
   }
   for (const float weight : batch.weight) {
-    if (!(weight >= 0 && weight <= 1)) base::fail("a first label with weight {}; it must be from 0 to 1", weight);
+    if (!(weight >= 0 && weight <= 1))
+      base::fail("a first label with weight {}; it must be from 0 to 1", weight);
   }
 }
 

@@ -25,7 +25,8 @@ struct Batch {
   const void* images = nullptr;
   std::span<const std::int32_t> labels;  // may be empty for prediction
   int size = 0;
-  // Of mixed images: the second label of each and the weight of the first, from 0 to 1. Empty: nothing is mixed.
+  // Of mixed images: the second label of each and the weight of the first, from 0 to 1. Empty: nothing is
+  // mixed.
   std::span<const std::int32_t> second = {};
   std::span<const float> weight = {};
   // Not empty: gradient() writes for each image whether it was right, by its main label (image_loss.h).

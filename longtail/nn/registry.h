@@ -1,6 +1,7 @@
 // The engines there are, in one table: whoever lists, checks, explains or makes an engine asks here.
 //
-// To add one: write a backend (backend.h), add its name to engine_names.h and its line to the table in registry.cc.
+// To add one: write a backend (backend.h), add its name to engine_names.h and its line to the table in
+// registry.cc.
 #pragma once
 
 #include <memory>

@@ -169,8 +169,7 @@ TEST(Loss, WhatIsNoLossIsExplainedInASentence) {
   EXPECT_EQ(refusal("crossentropy"),
             "unknown loss `crossentropy`; there are cross_entropy, class_weighted, logit_adjusted, focal, "
             "deferred, ldam, vs, label_smoothing, label_aware_smoothing; did you mean `cross_entropy`?");
-  EXPECT_EQ(refusal("focal:tau=1"),
-            "loss `focal`: unknown key `tau`; it takes gamma");
+  EXPECT_EQ(refusal("focal:tau=1"), "loss `focal`: unknown key `tau`; it takes gamma");
   EXPECT_NE(refusal("focal:gamma=-1"), "");
   EXPECT_NE(refusal("focal:gamma=x"), "");
   EXPECT_NE(refusal("focal:"), "");

@@ -11,8 +11,9 @@ namespace {
 
 std::uint32_t next(std::uint32_t& state) { return state = state * 1664525 + 1013904223; }
 
-// `gradient_limit`: rounding carries activations near 0 over the edge of a ReLU. With the one image of a case each of them moves
-// the gradient by about a thousandth, so that an engine that rounds otherwise than PyTorch cannot be nearer.
+// `gradient_limit`: rounding carries activations near 0 over the edge of a ReLU. With the one image of a case
+// each of them moves the gradient by about a thousandth, so that an engine that rounds otherwise than PyTorch
+// cannot be nearer.
 void expect_those_of_pytorch(std::string_view engine_name, double gradient_limit) {
   const auto cases =
       nlohmann::json::parse(base::read_text(base::source_dir() + "/longtail/nn/testdata/shapes.json"));

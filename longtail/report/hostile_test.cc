@@ -1,5 +1,5 @@
-// Names that want to be more than names, through everything a report is: nothing of them is run, and every output
-// stays what it is. The page has its turn in a browser (tests/page).
+// Names that want to be more than names, through everything a report is: nothing of them is run, and every
+// output stays what it is. The page has its turn in a browser (tests/page).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,8 +34,8 @@ class Inside {
   fs::path before_;
 };
 
-// Runs whose strategies, losses, data sets and classes have hostile names, also those that a log may not have: as if
-// the refusal at reading had failed.
+// Runs whose strategies, losses, data sets and classes have hostile names, also those that a log may not
+// have: as if the refusal at reading had failed.
 Report hostile_report() {
   std::vector<Run> runs;
   const std::vector<std::string> names = base::hostile_names();
@@ -72,7 +72,8 @@ TEST(HostileNames, ALogIsRefusedIfAnyTextInItHasAControlCharacter) {
   ASSERT_NO_THROW(train::from_json(good));
   int refused = 0;
   for (const std::string& name : base::hostile_names()) {
-    for (const char* place : {"/strategy", "/dataset", "/config/loss", "/class_names/3", "/fingerprint/engine"}) {
+    for (const char* place :
+         {"/strategy", "/dataset", "/config/loss", "/class_names/3", "/fingerprint/engine"}) {
       nlohmann::json log = good;
       log[nlohmann::json::json_pointer(place)] = name;
       if (base::is_plain(name)) continue;
@@ -134,7 +135,8 @@ TEST(HostileNames, CsvFilesOfThemKeepTheirColumnsAndHaveNoFormula) {
       EXPECT_EQ(base::csv_cells(line).size(), columns) << line;
       for (std::string cell : base::split(line, ',')) {
         if (cell.starts_with('"')) cell.erase(0, 1);
-        const bool formula = !cell.empty() && std::string_view("=+-@").find(cell[0]) != std::string_view::npos;
+        const bool formula =
+            !cell.empty() && std::string_view("=+-@").find(cell[0]) != std::string_view::npos;
         EXPECT_TRUE(!formula || base::parse_real(cell)) << line;
       }
     }

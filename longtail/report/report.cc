@@ -46,9 +46,10 @@ std::string unverified(const Results& results) {
     without += run.log && !run.log->verified;
   }
   if (without == 0) return "";
-  return fmt::format("Unverified: {} of {} logs carry no hash of their results, so only their agreement with themselves "
-                     "was checked.",
-                     without, logs);
+  return fmt::format(
+      "Unverified: {} of {} logs carry no hash of their results, so only their agreement with themselves "
+      "was checked.",
+      without, logs);
 }
 
 void write_tables(const std::vector<Table>& tables, const std::filesystem::path& folder, Files& files) {
@@ -77,7 +78,8 @@ Report make_report(const ReportOptions& options) {
   Report report;
   report.results = read_results(options.inputs, options.read);
   report.summary = summarise(report.results, options.summary);
-  if (const std::string remark = unverified(report.results); !remark.empty()) report.summary.remarks.push_back(remark);
+  if (const std::string remark = unverified(report.results); !remark.empty())
+    report.summary.remarks.push_back(remark);
   report.tables = all_tables(report.results, report.summary);
   if (options.against_paper) {
     for (Against& against : std::array{against_paper(report.results, options.summary),

@@ -513,7 +513,8 @@ Results read_results(std::span<const fs::path> paths, const ReadOptions& options
     }
   }
   if (runs.empty() && paths.size() == 1 && warnings.size() == 1 && !fs::is_directory(paths[0])) {
-    base::fail("{}", warnings[0].substr(0, warnings[0].rfind("; left out.")));  // one log, and it is the trouble
+    base::fail("{}",
+               warnings[0].substr(0, warnings[0].rfind("; left out.")));  // one log, and it is the trouble
   }
   if (runs.empty()) {
     std::string why;

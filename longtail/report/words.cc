@@ -131,7 +131,8 @@ std::string to_terminal(const Report& report) {
 
 std::string to_summary(const Report& report) {
   const Summary& summary = report.summary;
-  std::string out = "# " + markdown(report_title(report.results)) + "\n\n" + report_facts(report.results) + "\n\n";
+  std::string out =
+      "# " + markdown(report_title(report.results)) + "\n\n" + report_facts(report.results) + "\n\n";
   for (const std::string& lead : summary.leads) out += markdown(lead) + "\n\n";
   const auto& conditions = report.results.conditions;
   if (!summary.findings.empty()) out += "## Findings\n\n● established, ○ not established.\n\n";
@@ -144,8 +145,7 @@ std::string to_summary(const Report& report) {
   out += "## Tables\n\n";
   for (const Table& table : report.tables) {
     if (is_main(table) || table.id.starts_with("paired_") || table.id.starts_with("intervals_") ||
-        table.id.starts_with("noise_") ||
-        table.id == "best_final")
+        table.id.starts_with("noise_") || table.id == "best_final")
       out += to_markdown(table) + "\n";
   }
   if (!report.against.empty()) out += "## Beside the published results\n\n";

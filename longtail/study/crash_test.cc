@@ -32,11 +32,12 @@ TEST(Crash, AStudyResumesToTheSameBytesFromEveryDiskThatACrashCouldLeave) {
   fs::create_directories(place / "data");
   write_tiny_data(place / "data", "train", 8);
   write_tiny_data(place / "data", "t10k", 4);
-  const StudyFile study = parse_study("[data]\ndataset = \"idx:" + (place / "data").string() +
-                                          "\"\nprofile = \"natural\"\ngroups = \"5,3\"\n[model]\nmodel = \"resnet20\"\n"
-                                          "[train]\nbatch_size = 4\nwarmup_epochs = 1\nepochs = 2\n"
-                                          "[grid]\nseed = [1]\nstrategy = [\"uniform\", \"class_balanced\"]\n",
-                                      "tiny.toml");
+  const StudyFile study =
+      parse_study("[data]\ndataset = \"idx:" + (place / "data").string() +
+                      "\"\nprofile = \"natural\"\ngroups = \"5,3\"\n[model]\nmodel = \"resnet20\"\n"
+                      "[train]\nbatch_size = 4\nwarmup_epochs = 1\nepochs = 2\n"
+                      "[grid]\nseed = [1]\nstrategy = [\"uniform\", \"class_balanced\"]\n",
+                  "tiny.toml");
   const int silent = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   const auto run = [&](const fs::path& folder) {
     const Plan plan = open_study(study, folder, "test");
@@ -52,7 +53,8 @@ TEST(Crash, AStudyResumesToTheSameBytesFromEveryDiskThatACrashCouldLeave) {
   base::record_file_events(nullptr);
   const auto results = [&](const fs::path& folder) {
     std::string all;
-    for (const study::Run& each : plan.runs) all += base::read_text(run_folder(folder, each.name) / "log.json");
+    for (const study::Run& each : plan.runs)
+      all += base::read_text(run_folder(folder, each.name) / "log.json");
     return all + base::read_text(folder / "study.json") + base::read_text(folder / "study.toml");
   };
   const std::string whole = results(place / "whole");
@@ -61,8 +63,8 @@ TEST(Crash, AStudyResumesToTheSameBytesFromEveryDiskThatACrashCouldLeave) {
     run(place / "crashed");
     EXPECT_TRUE(results(place / "crashed") == whole) << "after " << image.size() << " files";
   });
-  std::printf("%zu events, so %zu prefixes; %d different disks, each resumed to the same bytes\n", events.size(),
-              events.size() + 1, disks);
+  std::printf("%zu events, so %zu prefixes; %d different disks, each resumed to the same bytes\n",
+              events.size(), events.size() + 1, disks);
   EXPECT_GT(disks, 80);
   ::close(silent);
   fs::remove_all(place);

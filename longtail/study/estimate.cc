@@ -84,8 +84,8 @@ Speed measure(const train::RunConfig& config, const RunSize& run, int threads) {
       nn::make_loss(config.loss, std::vector<std::int64_t>(static_cast<std::size_t>(run.classes), 1));
   const auto size = static_cast<std::size_t>(config.batch_size);
   // Small numbers in either layout.
-  const std::vector<std::uint8_t> pixels(data::bytes_per_image(engine->input_layout(), {run.channels, spec.side}) * size,
-                                         0x3c);
+  const std::vector<std::uint8_t> pixels(
+      data::bytes_per_image(engine->input_layout(), {run.channels, spec.side}) * size, 0x3c);
   std::vector<std::int32_t> labels(size);
   for (std::size_t i = 0; i < size; ++i)
     labels[i] = static_cast<std::int32_t>(i % static_cast<std::size_t>(run.classes));

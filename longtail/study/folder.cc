@@ -72,8 +72,10 @@ Run parse_run(const json& object) {
   run.config = train::config_from_map(config);
   if (object.contains("trainer")) {
     const json& trainer = object["trainer"];
-    run.trainer = Trainer{trainer.at("command").get<std::vector<std::string>>(), trainer.at("time_limit").get<double>(),
-                          trainer.at("retries").get<int>(), {}};
+    run.trainer = Trainer{trainer.at("command").get<std::vector<std::string>>(),
+                          trainer.at("time_limit").get<double>(),
+                          trainer.at("retries").get<int>(),
+                          {}};
     for (const auto& [key, value] : trainer.at("params").items()) run.trainer->params[key] = value.dump();
   }
   return run;

@@ -205,7 +205,9 @@ Run make_run(const train::RunConfig& config, const std::vector<std::string>& als
   return run;
 }
 
-std::string run_hash(const Run& run) { return run.trainer ? trainer_hash(run) : train::config_hash(run.config); }
+std::string run_hash(const Run& run) {
+  return run.trainer ? trainer_hash(run) : train::config_hash(run.config);
+}
 
 namespace {
 
@@ -220,7 +222,8 @@ void hand_over(const StudyFile& study, const std::map<std::string, std::string>&
     if (setting.of_trainer && setting.axis()) also += "-" + setting.key + safe(params.at(setting.key));
   }
   const auto seed = run.name.rfind("-seed");
-  run.name = fmt::format("{}{}-seed{}-{}", run.name.substr(0, seed), also, run.config.seed, run.hash.substr(0, kHashDigits));
+  run.name = fmt::format("{}{}-seed{}-{}", run.name.substr(0, seed), also, run.config.seed,
+                         run.hash.substr(0, kHashDigits));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-#include "longtail/base/test_paths.h"
 #include "longtail/study/grid.h"
+#include "longtail/base/test_paths.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-// What the folder of a study (folder.h) says to those who read results and start nothing: the names of its runs, and
-// whether a recorded result is still what was written. Knows no configuration, so a report needs no engine to ask.
+// What the folder of a study (folder.h) says to those who read results and start nothing: the names of its
+// runs, and whether a recorded result is still what was written. Knows no configuration, so a report needs no
+// engine to ask.
 #pragma once
 
 #include <filesystem>

@@ -65,14 +65,15 @@ std::string checked_gpus(const std::string& text) {
   return text;
 }
 
-// Where the tasks write, as Slurm reads it: a pattern in which %% is a percent sign. A backslash would turn the pattern
-// off, so it is refused.
+// Where the tasks write, as Slurm reads it: a pattern in which %% is a percent sign. A backslash would turn
+// the pattern off, so it is refused.
 std::string output_pattern(const fs::path& folder) {
   std::string pattern;
   for (const char c : (folder / "slurm").string()) {
     if (c == '\\' || static_cast<unsigned char>(c) < 0x20) {
-      fail<base::UsageError>("the folder {} has a character in its name that Slurm would read as something else",
-                             folder.string());
+      fail<base::UsageError>(
+          "the folder {} has a character in its name that Slurm would read as something else",
+          folder.string());
     }
     pattern += c == '%' ? "%%" : std::string(1, c);
   }
@@ -181,7 +182,8 @@ SlurmJob submit(const std::string& study, const std::vector<std::string>& names,
   base::write_atomically(list, base::join(names, "\n") + "\n");
   base::write_atomically(script, batch_script(study, names, list.string(), options));
   // "123" or "123;cluster".
-  SlurmJob job{base::split(base::trim(slurm({"sbatch", "--parsable", output, script.string()})), ';')[0], names};
+  SlurmJob job{base::split(base::trim(slurm({"sbatch", "--parsable", output, script.string()})), ';')[0],
+               names};
   jobs.push_back(job);
   json record = json::array();
   for (const SlurmJob& each : jobs) record.push_back({{"id", each.id}, {"runs", each.names}});

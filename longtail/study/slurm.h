@@ -23,8 +23,8 @@ struct SubmitOptions {
   bool retry_failed = false;
 };
 
-// The script of an array over `names`: task i runs names[i]. Its output is named when it is submitted: a header line has
-// no way to quote every path.
+// The script of an array over `names`: task i runs names[i]. Its output is named when it is submitted: a
+// header line has no way to quote every path.
 std::string batch_script(const std::string& study, const std::vector<std::string>& names,
                          const std::string& list, const SubmitOptions& options);
 

@@ -164,7 +164,8 @@ std::string param_value(const toml::node& node, const std::string& key, const st
 
 Setting param_setting(const std::string& key, const toml::node& node, const std::string& where) {
   if (train::run_params().find(key))
-    fail<UsageError>("{}: `{}` is a parameter of a run; give a parameter of the trainer another name", where, key);
+    fail<UsageError>("{}: `{}` is a parameter of a run; give a parameter of the trainer another name", where,
+                     key);
   Setting setting{key, {}, where, false, true};
   const toml::array* list = node.as_array();
   if (!list) {
@@ -178,7 +179,8 @@ Setting param_setting(const std::string& key, const toml::node& node, const std:
     }
   }
   if (setting.values.empty())
-    fail<UsageError>("{}: `{}` is an empty list, so the grid has no run; give it at least one value", where, key);
+    fail<UsageError>("{}: `{}` is an empty list, so the grid has no run; give it at least one value", where,
+                     key);
   return setting;
 }
 
@@ -195,7 +197,9 @@ void set_trainer(Trainer& trainer, const std::string& key, const toml::node& nod
       }
     }
     if (!list || list->empty())
-      fail<UsageError>("{}: `command` is a list of words, as in [\"python3\", \"train.py\", \"{{config}}\", \"{{run}}\"]", where);
+      fail<UsageError>(
+          "{}: `command` is a list of words, as in [\"python3\", \"train.py\", \"{{config}}\", \"{{run}}\"]",
+          where);
   } else if (key == "time_limit") {
     if (!node.is_string()) fail<UsageError>("{}: `time_limit` is text, as in \"2h\" or \"90m\"", where);
     trainer.seconds = parse_duration(node.as_string()->get());
@@ -246,13 +250,15 @@ void add_setting(StudyFile& study, Setting setting) {
   study.settings.push_back(std::move(setting));
 }
 
-void read_params(StudyFile& study, const toml::node& node, const std::string& source, const std::string& where) {
+void read_params(StudyFile& study, const toml::node& node, const std::string& source,
+                 const std::string& where) {
   if (!node.is_table()) fail<UsageError>("{}: `params` is a table of parameters of the trainer", where);
   for (const auto& [key, value] : in_file_order(*node.as_table()))
     add_setting(study, param_setting(std::string(key->str()), *value, place(source, key->source())));
 }
 
-void read_trainer(StudyFile& study, const toml::table& table, const std::string& source, const std::string& where) {
+void read_trainer(StudyFile& study, const toml::table& table, const std::string& source,
+                  const std::string& where) {
   if (!study.trainer) study.trainer.emplace();
   for (const auto& [key, node] : in_file_order(table)) {
     const std::string at = place(source, key->source());
@@ -312,8 +318,8 @@ StudyFile parse_study(std::string_view text, const std::string& source) {
   if (!study.trainer) {
     for (const Setting& setting : study.settings) {
       if (setting.of_trainer)
-        fail<UsageError>("{}: `{}` is a parameter of a trainer, but there is no [trainer] with a `command`", setting.where,
-                         setting.key);
+        fail<UsageError>("{}: `{}` is a parameter of a trainer, but there is no [trainer] with a `command`",
+                         setting.where, setting.key);
     }
   }
   return study;

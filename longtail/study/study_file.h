@@ -35,8 +35,8 @@ struct Setting {
 
 struct StudyFile {
   std::string name;
-  std::string about;              // a sentence for people, may be empty
-  std::vector<Setting> settings;  // in the order they are written, each key once
+  std::string about;                 // a sentence for people, may be empty
+  std::vector<Setting> settings;     // in the order they are written, each key once
   std::optional<Trainer> trainer{};  // its params are among the settings
 
   const Setting* find(std::string_view key) const;

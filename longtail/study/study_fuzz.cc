@@ -1,4 +1,5 @@
-// Any text is a study or an Error; a study that is taken has its runs or an Error, never a grid that fills the memory.
+// Any text is a study or an Error; a study that is taken has its runs or an Error, never a grid that fills
+// the memory.
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
@@ -9,9 +10,11 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace longtail;
   try {
-    const study::StudyFile file = study::parse_study({reinterpret_cast<const char*>(data), size}, "input.toml");
+    const study::StudyFile file =
+        study::parse_study({reinterpret_cast<const char*>(data), size}, "input.toml");
     std::size_t runs = 1;
-    for (const study::Setting& setting : file.settings) runs *= std::min<std::size_t>(setting.values.size(), 1000);
+    for (const study::Setting& setting : file.settings)
+      runs *= std::min<std::size_t>(setting.values.size(), 1000);
     if (runs <= 64) study::resolve(file, "reference");
   } catch (const base::Error&) {
   }

@@ -44,7 +44,8 @@ json typed(const base::ParamInfo& info, const std::string& text) {
   if (info.type != "integers") return text;
   json list = json::array();
   if (!text.empty()) {
-    for (const std::string& part : base::split(text, ',')) list.push_back(base::parse_integer(part).value_or(0));
+    for (const std::string& part : base::split(text, ','))
+      list.push_back(base::parse_integer(part).value_or(0));
   }
   return list;
 }
@@ -57,7 +58,8 @@ std::vector<std::string> filled(const Run& run, const TrainerCall& call) {
   std::vector<std::string> command = run.trainer->command;
   for (std::string& argument : command) {
     for (const auto& [word, value] : words) {
-      for (auto at = argument.find(word); at != std::string::npos; at = argument.find(word, at + value.size()))
+      for (auto at = argument.find(word); at != std::string::npos;
+           at = argument.find(word, at + value.size()))
         argument.replace(at, word.size(), value);
     }
   }
@@ -93,7 +95,8 @@ class Process {
   // Asks the whole group to end, and ends it after a while.
   void stop() {
     ::kill(-pid_, SIGTERM);
-    for (const auto start = Clock::now(); !ended() && Clock::now() - start < kGrace;) std::this_thread::sleep_for(kLook);
+    for (const auto start = Clock::now(); !ended() && Clock::now() - start < kGrace;)
+      std::this_thread::sleep_for(kLook);
     ::kill(-pid_, SIGKILL);
     wait(true);
   }
@@ -149,7 +152,8 @@ std::string last_words(const fs::path& output, std::uintmax_t from) {
   return lines.empty() ? "" : ": " + base::join(lines, " | ");
 }
 
-// Tells of epochs as they appear in log.json. A log that cannot be read now is judged when the trainer has ended.
+// Tells of epochs as they appear in log.json. A log that cannot be read now is judged when the trainer has
+// ended.
 class LogWatch {
  public:
   explicit LogWatch(const TrainerCall& call) : call_(call), path_(call.folder / "log.json") { look(); }
@@ -186,7 +190,8 @@ std::string call_once(const Run& run, const TrainerCall& call, LogWatch& watch) 
       process.stop();
       throw base::Interrupted("stopped");
     }
-    if (run.trainer->seconds > 0 && Clock::now() - start > std::chrono::duration<double>(run.trainer->seconds)) {
+    if (run.trainer->seconds > 0 &&
+        Clock::now() - start > std::chrono::duration<double>(run.trainer->seconds)) {
       process.stop();
       return fmt::format("the trainer was not done within {} (`time_limit`) and was stopped{}",
                          base::duration(run.trainer->seconds), last_words(output, before));
@@ -218,17 +223,19 @@ std::string config_json(const Run& run, const std::string& data, int threads) {
     config[entry.info.name] = typed(entry.info, entry.get(run.config));
   }
   for (const auto& [key, value] : run.trainer->params) params[key] = json::parse(value);
-  const json object = {{"schema", 1},       {"name", run.name}, {"hash", run.hash},      {"config", config},
+  const json object = {{"schema", 1},      {"name", run.name}, {"hash", run.hash},  {"config", config},
                        {"params", params}, {"data", data},     {"threads", threads}};
   return object.dump(1) + "\n";
 }
 
 void check_trainer_log(const Run& run, const train::RunLog& log) {
   const auto compare = [](const char* field, const auto& has, const auto& wants) {
-    if (has != wants) fail("the log is not of this run: its `{}` is `{}`, the run's is `{}`", field, has, wants);
+    if (has != wants)
+      fail("the log is not of this run: its `{}` is `{}`, the run's is `{}`", field, has, wants);
   };
   if (log.schema != train::kLogSchema)
-    fail("the log has no `schema`: write {} (docs/log.schema.json), or use longtail.RunLog", train::kLogSchema);
+    fail("the log has no `schema`: write {} (docs/log.schema.json), or use longtail.RunLog",
+         train::kLogSchema);
   compare("strategy", log.strategy, run.config.strategy);
   compare("seed", log.seed, run.config.seed);
   compare("dataset", log.dataset, run.config.dataset);
@@ -244,17 +251,20 @@ void run_trainer(const Run& run, const TrainerCall& call) {
     const int before = watch.epochs();
     std::string wrong = call_once(run, call, watch);
     if (wrong.empty()) {
-      if (!fs::exists(path)) fail("the trainer ended with exit code 0, but wrote no log.json into {}", call.folder.string());
+      if (!fs::exists(path))
+        fail("the trainer ended with exit code 0, but wrote no log.json into {}", call.folder.string());
       const train::RunLog log = train::read_log(path);
       check_trainer_log(run, log);
       if (log.finished) return;
       if (log.epochs() > before) continue;  // it does a part at a time
-      wrong = fmt::format("the trainer ended with exit code 0 after {} of {} epochs, with `finished` false and no epoch more "
-                          "than before",
-                          log.epochs(), run.config.epochs);
+      wrong = fmt::format(
+          "the trainer ended with exit code 0 after {} of {} epochs, with `finished` false and no epoch more "
+          "than before",
+          log.epochs(), run.config.epochs);
     }
     if (++failures > run.trainer->retries) throw base::Error(wrong);
-    if (call.on_note) call.on_note(fmt::format("{}; it is called again, {} of {}", wrong, failures, run.trainer->retries));
+    if (call.on_note)
+      call.on_note(fmt::format("{}; it is called again, {} of {}", wrong, failures, run.trainer->retries));
   }
 }
 

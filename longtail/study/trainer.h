@@ -1,5 +1,6 @@
-// Anyone's trainer: a command that does a run. The contract is small. It is given a configuration file and the folder of the
-// run, writes log.json there (docs/log.md) and ends with exit code 0; it is called again until the log says `finished`.
+// Anyone's trainer: a command that does a run. The contract is small. It is given a configuration file and
+// the folder of the run, writes log.json there (docs/log.md) and ends with exit code 0; it is called again
+// until the log says `finished`.
 //
 //   [trainer]
 //   command = ["python3", "train.py", "{config}", "{run}"]
@@ -23,14 +24,15 @@ inline constexpr const char* kTrainerEngine = "trainer";  // in the place of an 
 
 struct Trainer {
   std::vector<std::string> command;
-  double seconds = 0;  // for one call; 0: no limit
-  int retries = 0;     // further calls after one that failed
+  double seconds = 0;                         // for one call; 0: no limit
+  int retries = 0;                            // further calls after one that failed
   std::map<std::string, std::string> params;  // values as JSON: 0.5, true, "text"
 };
 
 struct Run;
 
-// What makes a run of a trainer another run: the identity of its configuration without the engine, the command, the params.
+// What makes a run of a trainer another run: the identity of its configuration without the engine, the
+// command, the params.
 std::string trainer_hash(const Run& run);
 
 // The text of config.json: name, hash, config (every parameter, typed), params, data, threads.
@@ -42,13 +44,13 @@ struct TrainerCall {
   std::string data;
   int threads = 0;
   std::function<bool()> should_stop;
-  std::function<void(const train::RunLog&)> on_log;         // log.json has more epochs than before
+  std::function<void(const train::RunLog&)> on_log;          // log.json has more epochs than before
   std::function<void(const std::string& sentence)> on_note;  // a call failed and is repeated
 };
 
-// Calls the trainer until its log is finished. Throws base::Interrupted if stopped, base::Error with the reason if a call
-// fails, takes too long or writes a log that is not of this run; the last lines of its output are in the reason, all of it
-// is in FOLDER/output.txt.
+// Calls the trainer until its log is finished. Throws base::Interrupted if stopped, base::Error with the
+// reason if a call fails, takes too long or writes a log that is not of this run; the last lines of its
+// output are in the reason, all of it is in FOLDER/output.txt.
 void run_trainer(const Run& run, const TrainerCall& call);
 
 // An Error naming the field in which a log is not the one of this run.

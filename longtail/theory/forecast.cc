@@ -111,9 +111,10 @@ Forecast forecast(const sampling::Strategy& strategy, std::span<const std::int64
     one.count = counts[k];
     one.weight = draw.weights[k];
     one.expected = assumptions.batch * one.weight;
-    one.absence = draw.stratified            ? std::max(0.0, 1 - one.expected)
-                  : draw.without_replacement ? chance_of_absence(counts[k], moments.images(), assumptions.batch)
-                                             : chance_of_absence(one.weight, assumptions.batch);
+    one.absence = draw.stratified ? std::max(0.0, 1 - one.expected)
+                  : draw.without_replacement
+                      ? chance_of_absence(counts[k], moments.images(), assumptions.batch)
+                      : chance_of_absence(one.weight, assumptions.batch);
     const std::array<int, 1> only = {k};
     const Decomposition part = decompose_part(moments, draw, only);
     const Decomposition baseline = decompose_part(moments, uniform, only);

@@ -1,5 +1,5 @@
-#include "longtail/base/test_paths.h"
 #include "longtail/theory/measure.h"
+#include "longtail/base/test_paths.h"
 
 #include <gtest/gtest.h>
 

@@ -38,7 +38,8 @@ void check(const MonteCarloPlan& plan, int fewest) {
 
 std::vector<std::int64_t> draw_batch(const sampling::Strategy& strategy, std::span<const std::int64_t> counts,
                                      const MonteCarloPlan& plan, int index) {
-  const base::Stream seeds{plan.seed, base::Purpose::kProbe, static_cast<std::uint32_t>(plan.situation.epoch)};
+  const base::Stream seeds{plan.seed, base::Purpose::kProbe,
+                           static_cast<std::uint32_t>(plan.situation.epoch)};
   const base::Block block = seeds.block(static_cast<std::uint64_t>(index));
   sampling::Situation situation = plan.situation;
   situation.batch_size = plan.batch;

@@ -14,8 +14,7 @@
 namespace longtail::theory {
 namespace {
 
-const std::vector<std::string> kStrategies = {
-    "uniform", "class_balanced", "square_root", "progressive"};
+const std::vector<std::string> kStrategies = {"uniform", "class_balanced", "square_root", "progressive"};
 
 BatchGradient gradient_of(const SoftmaxFixture& data) {
   return [&data](std::span<const std::int64_t> images, std::span<float> out) {
@@ -68,12 +67,13 @@ TEST(MonteCarloTest, TheFormulaOfStratifiedBatchesIsTheMeanOverTheirOrdersAndOff
   }
 }
 
-// Ten times as many batches as below: the between-class part is small here, and 3 standard errors of 4,000 would let a
-// formula pass that is wrong by a twentieth.
-// With 4,000 batches and this seed one variance was 3.5 standard errors off; the other 23 of twelve seeds were within 2.1.
+// Ten times as many batches as below: the between-class part is small here, and 3 standard errors of 4,000
+// would let a formula pass that is wrong by a twentieth. With 4,000 batches and this seed one variance
+// was 3.5 standard errors off; the other 23 of twelve seeds were within 2.1.
 TEST(MonteCarloTest, RealStratifiedBatchesAgreeWithTheirFormula) {
   const SoftmaxFixture data({60, 25, 10, 4, 2}, 6, 11);
-  const MonteCarloPlan plan{.batches = 40000, .batch = 16, .seed = 7, .situation = {.epoch = 30, .epochs = 50}};
+  const MonteCarloPlan plan{
+      .batches = 40000, .batch = 16, .seed = 7, .situation = {.epoch = 30, .epochs = 50}};
   for (const char* name : {"stratified", "stratified:of=class_balanced", "stratified:of=progressive"}) {
     SCOPED_TRACE(name);
     const auto strategy = sampling::make_strategy(name);

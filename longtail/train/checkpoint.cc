@@ -156,13 +156,14 @@ void write_checkpoint(const fs::path& path, const Checkpoint& checkpoint) {
   base::write_atomically(path, bytes);
 }
 
-// Only what the bytes themselves prove is called damaged: a study sets that aside and starts the run again. Too little
-// memory, or a file of another version, is none of it.
+// Only what the bytes themselves prove is called damaged: a study sets that aside and starts the run again.
+// Too little memory, or a file of another version, is none of it.
 Checkpoint checkpoint_of(std::string_view bytes, const std::string& name) {
   const std::string checksum = base::sha256(covered_by_checksum(bytes));
   const auto damaged = [&](const char* why) {
     fail<base::DamagedFile>(
-        "{} cannot be used: {}. Delete it to start that run again, or put a good copy in its place", name, why);
+        "{} cannot be used: {}. Delete it to start that run again, or put a good copy in its place", name,
+        why);
   };
   try {
     return parse_checkpoint(bytes, checksum);
@@ -178,7 +179,9 @@ Checkpoint checkpoint_of(std::string_view bytes, const std::string& name) {
   return {};
 }
 
-Checkpoint read_checkpoint(const fs::path& path) { return checkpoint_of(base::read_text(path), path.string()); }
+Checkpoint read_checkpoint(const fs::path& path) {
+  return checkpoint_of(base::read_text(path), path.string());
+}
 
 fs::path state_path(const fs::path& run) { return run / "state.ckpt"; }
 fs::path kept_path(const fs::path& run, int epochs_done) {

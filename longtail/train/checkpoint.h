@@ -46,8 +46,8 @@ struct Checkpoint {
 };
 
 void write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
-// A DamagedFile says what is wrong with the file: not a checkpoint, cut short, damaged; OtherVersion if it is sound but
-// not ours to read. What has nothing to do with the file (no memory) stays what it is.
+// A DamagedFile says what is wrong with the file: not a checkpoint, cut short, damaged; OtherVersion if it is
+// sound but not ours to read. What has nothing to do with the file (no memory) stays what it is.
 Checkpoint read_checkpoint(const std::filesystem::path& path);
 // The same of bytes in memory; `name` is what an Error calls them.
 Checkpoint checkpoint_of(std::string_view bytes, const std::string& name);

@@ -40,7 +40,8 @@ void add_data_params(Table& table) {
       .omitted("false");
   table
       .add("augment", &RunConfig::augment,
-           "What happens to training images: random crop by an eighth of the side (4 of 32 pixels) and horizontal flip, and mixing with another "
+           "What happens to training images: random crop by an eighth of the side (4 of 32 pixels) and "
+           "horizontal flip, and mixing with another "
            "image after "
            "a plus.")
       .check(data::augment_choices(), [](const std::string& text) { data::Augmenter::parse(text); });

@@ -20,8 +20,8 @@ struct RunConfig {
   std::string fit = "stretch";        // stretch, crop, pad: how a picture becomes square
   bool skip_unreadable = false;       // leave out pictures that cannot be read
   std::string augment = "crop_flip";  // crop_flip or none
-  // Part of the subset held out per class to select the best epoch on; -1: by the data set, see resolved() and
-  // decided_fraction().
+  // Part of the subset held out per class to select the best epoch on; -1: by the data set, see resolved()
+  // and decided_fraction().
   double val_fraction = -1;
 
   // section model
@@ -68,11 +68,12 @@ RunConfig resolved(const RunConfig& config);
 // The canonical text of a run: a line `key=value` for every identity parameter of resolved(config), sorted by
 // key. A file that a parameter names counts by its content.
 std::string config_identity(const RunConfig& config);
-// The identity parameters as canonical text by name, those left out that are at the value they had before they
-// existed; and back.
+// The identity parameters as canonical text by name, those left out that are at the value they had before
+// they existed; and back.
 std::map<std::string, std::string> config_map(const RunConfig& config);
 RunConfig config_from_map(const std::map<std::string, std::string>& map);
-// SHA-256 of the canonical text: equal for equal runs, whatever the folder, the threads or the order of flags.
+// SHA-256 of the canonical text: equal for equal runs, whatever the folder, the threads or the order of
+// flags.
 std::string config_hash(const RunConfig& config);
 
 }  // namespace longtail::train

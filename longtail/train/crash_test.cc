@@ -1,5 +1,6 @@
-// A crash at every moment at which it could make a difference: the writes, syncs and renames of a run are recorded, and
-// every disk that a crash between two of them could leave is made and resumed from. No luck is needed.
+// A crash at every moment at which it could make a difference: the writes, syncs and renames of a run are
+// recorded, and every disk that a crash between two of them could leave is made and resumed from. No luck is
+// needed.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -44,8 +45,8 @@ TEST(Crash, ARunResumesToTheSameBytesFromEveryDiskThatACrashCouldLeave) {
       EXPECT_NE(entry.path().extension(), ".tmp") << entry.path();
     }
   });
-  std::printf("%zu events, so %zu prefixes; %d different disks, each resumed to the same bytes\n", events.size(),
-              events.size() + 1, disks);
+  std::printf("%zu events, so %zu prefixes; %d different disks, each resumed to the same bytes\n",
+              events.size(), events.size() + 1, disks);
   RecordProperty("prefixes", static_cast<int>(events.size() + 1));
   EXPECT_GT(disks, 40);
   fs::remove_all(place);

@@ -21,9 +21,9 @@ void ClassHits::add(std::int32_t label, bool right) {
 std::vector<double> ClassHits::accuracies() const {
   std::vector<double> percentages;
   for (std::size_t k = 0; k < drawn_.size(); ++k) {
-    percentages.push_back(drawn_[k] == 0 ? std::numeric_limits<double>::quiet_NaN()
-                                         : 100.0 * static_cast<double>(right_[k]) /
-                                               static_cast<double>(drawn_[k]));
+    percentages.push_back(drawn_[k] == 0
+                              ? std::numeric_limits<double>::quiet_NaN()
+                              : 100.0 * static_cast<double>(right_[k]) / static_cast<double>(drawn_[k]));
   }
   return rounded(std::move(percentages));
 }

@@ -1,5 +1,5 @@
-// What the fuzzers of this module feed (log_fuzz.cc, checkpoint_fuzz.cc, fuzz_test.cc): a log and a checkpoint as bytes. An
-// entry may throw base::Error and nothing else gets out.
+// What the fuzzers of this module feed (log_fuzz.cc, checkpoint_fuzz.cc, fuzz_test.cc): a log and a
+// checkpoint as bytes. An entry may throw base::Error and nothing else gets out.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,9 @@ inline void fuzz_checkpoint(std::span<const std::uint8_t> input) {
   std::string bytes(reinterpret_cast<const char*>(input.data()), input.size());
   for (const bool mended : {false, true}) {
     if (mended && bytes.size() < 64) return;
-    if (mended) bytes.replace(bytes.size() - 64, 64, base::sha256(std::string_view(bytes).substr(0, bytes.size() - 64)));
+    if (mended)
+      bytes.replace(bytes.size() - 64, 64,
+                    base::sha256(std::string_view(bytes).substr(0, bytes.size() - 64)));
     try {
       checkpoint_of(bytes, "input");
     } catch (const base::Error&) {

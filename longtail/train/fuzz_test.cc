@@ -15,7 +15,9 @@ TEST(Fuzz, LogsOfTheCorpusAndChangedCopiesGiveErrorsAtMost) {
 }
 
 TEST(Fuzz, CheckpointsOfTheCorpusAndChangedCopiesGiveErrorsAtMost) {
-  EXPECT_GT(base::feed_corpus(base::source_dir() + "/longtail/train/testdata/fuzz/checkpoint", 200, fuzz_checkpoint), 1);
+  EXPECT_GT(base::feed_corpus(base::source_dir() + "/longtail/train/testdata/fuzz/checkpoint", 200,
+                              fuzz_checkpoint),
+            1);
 }
 
 // A hundred thousand brackets are a few bytes for the sender and a stack for who follows them.

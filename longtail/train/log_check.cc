@@ -14,8 +14,8 @@ namespace {
 using base::fail;
 using nlohmann::json;
 
-constexpr double kSlack = 1e-6;                                // points: sums in another order
-constexpr std::int64_t kMostImages = std::int64_t{1} << 40;    // more than any disk holds
+constexpr double kSlack = 1e-6;                              // points: sums in another order
+constexpr std::int64_t kMostImages = std::int64_t{1} << 40;  // more than any disk holds
 
 bool same(double a, double b) { return (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= kSlack; }
 
@@ -34,7 +34,8 @@ void check_sizes(const RunLog& log) {
     }
   }
   if (!log.held_out.empty() && log.held_out.size() != log.class_counts.size()) {
-    fail("the key `held_out` has {} classes but `class_counts` has {}", log.held_out.size(), log.class_counts.size());
+    fail("the key `held_out` has {} classes but `class_counts` has {}", log.held_out.size(),
+         log.class_counts.size());
   }
   if (!log.class_names.empty() && log.class_names.size() != log.class_counts.size()) {
     fail("the key `class_names` has {} classes but `class_counts` has {}", log.class_names.size(),
@@ -57,7 +58,8 @@ void check_confusion(const FullResult& result, std::size_t classes, const std::s
   int counted = 0;
   for (std::size_t k = 0; k < classes; ++k) {
     const std::vector<int>& row = result.confusion[k];
-    if (row.size() != classes) fail("row {} of `{}.confusion` has {} entries, not {}", k, name, row.size(), classes);
+    if (row.size() != classes)
+      fail("row {} of `{}.confusion` has {} entries, not {}", k, name, row.size(), classes);
     const auto total = std::accumulate(row.begin(), row.end(), std::int64_t{0});
     images += total;
     right += row[k];
@@ -71,7 +73,8 @@ void check_confusion(const FullResult& result, std::size_t classes, const std::s
     }
   }
   if (images == 0) return;
-  agree(result.accuracy.overall, name + ".overall_acc", 100.0 * static_cast<double>(right) / static_cast<double>(images),
+  agree(result.accuracy.overall, name + ".overall_acc",
+        100.0 * static_cast<double>(right) / static_cast<double>(images),
         "the diagonal of " + name + ".confusion");
   agree(result.balanced, name + ".balanced_acc", sum / counted, "the mean over " + name + ".confusion");
 }
@@ -102,9 +105,11 @@ void check_best_epoch(const RunLog& log) {
     fail("the key `val_acc` has {} epochs but `test_acc` has {}", selector.size(), log.test_acc.size());
   }
   const auto best = std::max_element(selector.begin(), selector.end()) - selector.begin();
-  if (selector[static_cast<std::size_t>(log.best_epoch)] < selector[static_cast<std::size_t>(best)] - kSlack) {
-    fail("it does not agree with itself: `best_epoch` is {}, but epoch {} has a higher accuracy on the {} set",
-         log.best_epoch, best, log.selected_on);
+  if (selector[static_cast<std::size_t>(log.best_epoch)] <
+      selector[static_cast<std::size_t>(best)] - kSlack) {
+    fail(
+        "it does not agree with itself: `best_epoch` is {}, but epoch {} has a higher accuracy on the {} set",
+        log.best_epoch, best, log.selected_on);
   }
 }
 
@@ -134,8 +139,8 @@ void check_repeated(const json& object, const RunLog& log) {
   if (classes == object.end() || !classes->is_array()) return;
   for (std::size_t k = 0; k < std::min(classes->size(), log.best.per_class.size()); ++k) {
     const json& value = (*classes)[k];
-    agree(value.is_number() ? value.get<double>() : std::nan(""), "final_per_class_acc", log.best.per_class[k],
-          "the same in `best`");
+    agree(value.is_number() ? value.get<double>() : std::nan(""), "final_per_class_acc",
+          log.best.per_class[k], "the same in `best`");
   }
 }
 

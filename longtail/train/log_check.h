@@ -1,7 +1,7 @@
-// A log must agree with itself: the same result stands in it several times (in the lists of the epochs, in `best` and
-// `last`, class by class, in the confusion matrix, in the paper's keys), so a digit changed in one place shows. And it
-// carries a hash of everything in it, which shows a digit changed in any place; a log without one (of the paper, of
-// another program, of an older longtail) is taken, and called unverified.
+// A log must agree with itself: the same result stands in it several times (in the lists of the epochs, in
+// `best` and `last`, class by class, in the confusion matrix, in the paper's keys), so a digit changed in one
+// place shows. And it carries a hash of everything in it, which shows a digit changed in any place; a log
+// without one (of the paper, of another program, of an older longtail) is taken, and called unverified.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -68,7 +68,8 @@ void LogWriter::epoch(const TrainingEpoch& training, FullResult result) {
   log_.tail_acc.push_back(result.accuracy.tail);
   log_.test_acc.push_back(result.accuracy.overall);
   log_.last = result;
-  if (result.epoch == 0 || result.accuracy.overall > log_.test_acc[static_cast<std::size_t>(log_.best_epoch)]) {
+  if (result.epoch == 0 ||
+      result.accuracy.overall > log_.test_acc[static_cast<std::size_t>(log_.best_epoch)]) {
     log_.best_epoch = result.epoch;
     log_.best = std::move(result);
   }
@@ -79,7 +80,8 @@ void LogWriter::finish() {
   const auto said = log_.config.find("epochs");
   const auto wanted = said == log_.config.end() ? std::nullopt : base::parse_integer(said->second);
   if (epochs() == 0) fail("the run has no epoch; there is nothing to finish");
-  if (wanted && epochs() < *wanted) fail("the run has {} of {} epochs; it is not finished", epochs(), *wanted);
+  if (wanted && epochs() < *wanted)
+    fail("the run has {} of {} epochs; it is not finished", epochs(), *wanted);
   log_.finished = true;
   write();
 }
@@ -90,7 +92,8 @@ std::string LogWriter::state() const { return epochs() == 0 ? std::string() : lo
 
 void LogWriter::restore(const std::string& state) {
   if (state.empty()) {  // a checkpoint from before the first epoch
-    if (epochs() > 0) fail("the state has no epoch, but {} were written here; restore before the first epoch", epochs());
+    if (epochs() > 0)
+      fail("the state has no epoch, but {} were written here; restore before the first epoch", epochs());
     return;
   }
   RunLog held;

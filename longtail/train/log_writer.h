@@ -1,5 +1,5 @@
-// Writes the run log of a training that happens elsewhere, in a Python script say: the same keys, whole or not at all
-// after every epoch.
+// Writes the run log of a training that happens elsewhere, in a Python script say: the same keys, whole or
+// not at all after every epoch.
 //
 //   LogWriter writer("runs/mine", head);          // head: what is known before the first epoch
 //   writer.epoch({.train_loss = 2.1, .train_acc = 40, .lr = 0.1}, result);
@@ -23,8 +23,8 @@ struct TrainingEpoch {
 
 class LogWriter {
  public:
-  // `head` has dataset, strategy, seed, groups, class_counts, config, fingerprint; class names, group sizes and the
-  // imbalance ratio are filled in if they are missing. An Error says what is wrong with it.
+  // `head` has dataset, strategy, seed, groups, class_counts, config, fingerprint; class names, group sizes
+  // and the imbalance ratio are filled in if they are missing. An Error says what is wrong with it.
   LogWriter(const std::filesystem::path& folder, RunLog head);
 
   // The epochs written so far.
@@ -38,8 +38,8 @@ class LogWriter {
   // Marks the log as finished. An Error if `config` names a number of epochs and some are missing.
   void finish();
 
-  // The log so far as text, to be kept in a checkpoint, and back: what was written after the checkpoint is forgotten.
-  // Refuses a text of another run.
+  // The log so far as text, to be kept in a checkpoint, and back: what was written after the checkpoint is
+  // forgotten. Refuses a text of another run.
   std::string state() const;
   void restore(const std::string& state);
 

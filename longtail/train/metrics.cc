@@ -155,10 +155,11 @@ FullResult result_of_counts(std::span<const int> correct, std::span<const int> i
                             const std::vector<data::Group>& groups, double mean_loss, int epoch) {
   const std::size_t classes = groups.size();
   if (correct.size() != classes || images.size() != classes) {
-    base::fail("there are {} right answers and {} numbers of images for {} classes", correct.size(), images.size(),
-               classes);
+    base::fail("there are {} right answers and {} numbers of images for {} classes", correct.size(),
+               images.size(), classes);
   }
-  // The wrong answers go to some other class: which one only F1 and the matrix would tell, and they are left out.
+  // The wrong answers go to some other class: which one only F1 and the matrix would tell, and they are left
+  // out.
   std::vector<std::vector<int>> confusion(classes, std::vector<int>(classes));
   for (std::size_t k = 0; k < classes; ++k) {
     if (correct[k] < 0 || correct[k] > images[k])

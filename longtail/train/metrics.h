@@ -26,8 +26,9 @@ class Meter {
   // One image. The prediction is the first of the largest logits.
   void add(std::span<const float> logits, std::int32_t label);
 
-  // A whole set at once from counts, [true][predicted], and its mean loss: for those who measured elsewhere. Says nothing of
-  // confidences, so calibration is unknown. An Error if the matrix is not square or has a negative count.
+  // A whole set at once from counts, [true][predicted], and its mean loss: for those who measured elsewhere.
+  // Says nothing of confidences, so calibration is unknown. An Error if the matrix is not square or has a
+  // negative count.
   void add_confusion(std::span<const std::vector<int>> confusion, double mean_loss);
 
   std::int64_t images() const { return images_; }
@@ -62,7 +63,8 @@ class Meter {
   double loss_ = 0;
 };
 
-// The result where only right answers and images of each class are known: no F1, no confusion, no calibration.
+// The result where only right answers and images of each class are known: no F1, no confusion, no
+// calibration.
 FullResult result_of_counts(std::span<const int> correct, std::span<const int> images,
                             const std::vector<data::Group>& groups, double mean_loss, int epoch);
 

@@ -24,7 +24,8 @@ class Graph {
     add_views(layout.buffers, network.buffers);
   }
 
-  onnx::NodeProto& node(const std::string& type, const std::string& output, const std::vector<std::string>& inputs) {
+  onnx::NodeProto& node(const std::string& type, const std::string& output,
+                        const std::vector<std::string>& inputs) {
     onnx::NodeProto& made = *graph_.add_node();
     made.set_op_type(type);
     made.set_name(output);
@@ -34,14 +35,16 @@ class Graph {
   }
 
   // The convolution and the batch norm after it; `prefixes` are the names of the two modules.
-  std::string unit(const nn::ConvUnit& unit, const std::string& conv, const std::string& norm, const std::string& input) {
+  std::string unit(const nn::ConvUnit& unit, const std::string& conv, const std::string& norm,
+                   const std::string& input) {
     onnx::NodeProto& convolution = node("Conv", conv, {input, conv + ".weight"});
     const int pad = unit.kernel / 2;
     integers(convolution, "kernel_shape", {unit.kernel, unit.kernel});
     integers(convolution, "pads", {pad, pad, pad, pad});
     integers(convolution, "strides", {unit.stride, unit.stride});
     onnx::NodeProto& norms =
-        node("BatchNormalization", norm, {conv, norm + ".weight", norm + ".bias", norm + ".running_mean", norm + ".running_var"});
+        node("BatchNormalization", norm,
+             {conv, norm + ".weight", norm + ".bias", norm + ".running_mean", norm + ".running_var"});
     onnx::AttributeProto& epsilon = attribute(norms, "epsilon", onnx::AttributeProto::FLOAT);
     epsilon.set_f(kEpsilon);
     return norm;
@@ -52,8 +55,8 @@ class Graph {
     const std::int64_t end = std::numeric_limits<std::int64_t>::max();
     const std::string half = name + ".half";
     node("Slice", half,
-         {input, constant(name + ".starts", {0, 0}), constant(name + ".ends", {end, end}), constant(name + ".axes", {2, 3}),
-          constant(name + ".steps", {first.stride, first.stride})});
+         {input, constant(name + ".starts", {0, 0}), constant(name + ".ends", {end, end}),
+          constant(name + ".axes", {2, 3}), constant(name + ".steps", {first.stride, first.stride})});
     const std::int64_t extra = first.out - first.in;
     node("Pad", name, {half, constant(name + ".pads", {0, extra / 2, 0, 0, 0, extra - extra / 2, 0, 0})});
     return name;
@@ -160,7 +163,8 @@ namespace longtail::train {
 bool has_onnx() { return false; }
 
 std::string onnx_model(const nn::ResNetSpec&, const Network&, const std::map<std::string, std::string>&) {
-  base::fail("this longtail was built without ONNX; install libonnx-dev (scripts/setup does) and build again");
+  base::fail(
+      "this longtail was built without ONNX; install libonnx-dev (scripts/setup does) and build again");
 }
 
 }  // namespace longtail::train

@@ -1,5 +1,5 @@
-// A trained network as an ONNX model, for any runtime: input `images` (N, channels, side, side), normalised as in training;
-// output `logits` (N, classes). Weights have PyTorch's names.
+// A trained network as an ONNX model, for any runtime: input `images` (N, channels, side, side), normalised
+// as in training; output `logits` (N, classes). Weights have PyTorch's names.
 #pragma once
 
 #include <map>

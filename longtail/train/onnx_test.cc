@@ -56,21 +56,23 @@ TEST_P(Onnx, ARuntimeComputesTheLogitsOfTheReference) {
   fs::create_directories(folder);
   base::write_atomically(folder / "model.onnx", onnx_model(spec, network, {{"seed", "7"}}));
   base::write_atomically(folder / "in", std::as_bytes(std::span(images)));
-  const std::string command =
-      fmt::format("node '{}/tests/onnx_run.cjs' '{}/model.onnx' '{}/in' '{}/out' {} {} {}", base::source_dir(),
-                  folder.string(), folder.string(), folder.string(), kImages, spec.channels, spec.side);
+  const std::string command = fmt::format(
+      "node '{}/tests/onnx_run.cjs' '{}/model.onnx' '{}/in' '{}/out' {} {} {}", base::source_dir(),
+      folder.string(), folder.string(), folder.string(), kImages, spec.channels, spec.side);
   const int status = std::system(command.c_str());
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   std::vector<float> logits;
   if (code == 0) logits = base::read_array<float>(folder / "out");
   fs::remove_all(folder);
-  if (code == kNoRuntime || code == 127) GTEST_SKIP() << "no node with onnxruntime-node (scripts/setup --onnx)";
+  if (code == kNoRuntime || code == 127)
+    GTEST_SKIP() << "no node with onnxruntime-node (scripts/setup --onnx)";
   ASSERT_EQ(code, 0);
   ASSERT_EQ(logits.size(), expected.size());
   float largest = 0;
   for (std::size_t i = 0; i < logits.size(); ++i) {
     largest = std::max(largest, std::abs(expected[i]));
-    ASSERT_LE(std::abs(logits[i] - expected[i]), 1e-4F) << "logit " << i << ": " << logits[i] << ", ours " << expected[i];
+    ASSERT_LE(std::abs(logits[i] - expected[i]), 1e-4F)
+        << "logit " << i << ": " << logits[i] << ", ours " << expected[i];
   }
   EXPECT_GT(largest, 0.01F);  // a network that says nothing would agree with everything
 }

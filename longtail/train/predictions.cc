@@ -76,7 +76,8 @@ Predictions parse(std::string_view bytes) {
   const auto classes = take<std::uint32_t>(rest);
   const auto images = take<std::uint64_t>(rest);
   const std::size_t each = 3 * class_bytes(classes) + 2 * sizeof(std::uint16_t);
-  if (images > rest.size() / each || images * each != rest.size()) fail("its length is not that of {} images", images);
+  if (images > rest.size() / each || images * each != rest.size())
+    fail("its length is not that of {} images", images);
   Predictions result;
   result.classes = static_cast<int>(classes);
   result.labels.resize(images);

@@ -2,12 +2,12 @@
 // SHA-256 the log has (key `predictions`). For intervals of an accuracy, and of a difference between two runs
 // image by image.
 //
-//   "LTPREDIC" | version u32 | classes u32 | images u64 | labels | best: classes, confidences | last: the same |
-//   SHA-256 in 64 digits
+//   "LTPREDIC" | version u32 | classes u32 | images u64 | labels | best: classes, confidences | last: the
+//   same | SHA-256 in 64 digits
 //
-// Classes are u16 each (u32 from 65,536 classes on), confidences u16 in units of 1/65,535: ten bytes an image.
-// Images are in the order of the test split; those of classes that were not trained are left out, so two runs
-// on the same data and classes have the same rows.
+// Classes are u16 each (u32 from 65,536 classes on), confidences u16 in units of 1/65,535: ten bytes an
+// image. Images are in the order of the test split; those of classes that were not trained are left out, so
+// two runs on the same data and classes have the same rows.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ namespace longtail::train {
 
 // What the network said of one image.
 struct Prediction {
-  std::int32_t label = 0;      // the class it said
-  float confidence = 0;        // the probability it gave to it
+  std::int32_t label = 0;  // the class it said
+  float confidence = 0;    // the probability it gave to it
   bool operator==(const Prediction&) const = default;
 };
 

@@ -115,8 +115,9 @@ class Run {
     }
     if (finished()) return;
     if (pool_.threads() < config.threads) {
-      note(fmt::format("Only {} of {} threads could be started (a limit of this system); the results are the same.",
-                       pool_.threads(), config.threads));
+      note(fmt::format(
+          "Only {} of {} threads could be started (a limit of this system); the results are the same.",
+          pool_.threads(), config.threads));
     }
     if (config.engine == "auto" && config_.engine == "simd") {
       note("The amx engine cannot do this here, so the engine is simd (fp32).");
@@ -430,8 +431,7 @@ void Run::measure(int epoch) {
   const int batch_size = std::max(config_.batch_size, kSmallestEvaluationBatch);
   const auto pulse = [&] { stop_if_asked(epoch); };
   const Meter test =
-      evaluate(*engine_, state_.network, {*data_, data_->test, test_rows_, groups_},
-               batch_size, pulse);
+      evaluate(*engine_, state_.network, {*data_, data_->test, test_rows_, groups_}, batch_size, pulse);
   const EpochResult result = test.result();
   refuse_nonsense(result.loss, "test loss", epoch, state_.steps_per_epoch - 1);
   log().test_acc.push_back(result.overall);

@@ -150,8 +150,8 @@ FullResult read_result(const json& object, const char* key) {
   const auto read = [&](const char* name) { return number(need(object, name), name); };
   FullResult result;
   result.epoch = static_cast<int>(integer(need(object, "epoch"), "epoch"));
-  result.accuracy = {read("overall_acc"), read("head_acc"), read("medium_acc"), read("tail_acc"),
-                     read("loss"), read("balanced_acc")};
+  result.accuracy = {read("overall_acc"), read("head_acc"), read("medium_acc"),
+                     read("tail_acc"),    read("loss"),     read("balanced_acc")};
   result.per_class = numbers(need(object, "per_class_acc"), "per_class_acc");
   result.macro_f1 = read("macro_f1");
   result.balanced = read("balanced_acc");
@@ -162,7 +162,8 @@ FullResult read_result(const json& object, const char* key) {
   for (const json& row : elements(need(object, "confusion"), "confusion")) {
     const std::vector<std::int64_t> wide = counts(row, "confusion");
     for (const std::int64_t count : wide) {
-      if (count > std::numeric_limits<int>::max()) fail("the key `confusion` has {} images, more than can be", count);
+      if (count > std::numeric_limits<int>::max())
+        fail("the key `confusion` has {} images, more than can be", count);
     }
     result.confusion.emplace_back(wide.begin(), wide.end());
   }
@@ -195,8 +196,8 @@ constexpr std::array<EpochList, 8> kLists = {{{"train_loss", &RunLog::train_loss
 
 EpochResult at_epoch(const RunLog& log, int epoch) {
   const auto e = static_cast<std::size_t>(epoch);
-  return {log.test_acc[e], log.head_acc[e], log.medium_acc[e], log.tail_acc[e], log.test_loss[e],
-          e < log.balanced_acc.size() ? log.balanced_acc[e] : kUnknown};
+  return {log.test_acc[e], log.head_acc[e],  log.medium_acc[e],
+          log.tail_acc[e], log.test_loss[e], e < log.balanced_acc.size() ? log.balanced_acc[e] : kUnknown};
 }
 
 FullResult unknown_result(const RunLog& log, int epoch) {

@@ -23,7 +23,8 @@ struct EpochResult {
   double medium = 0;
   double tail = 0;
   double loss = 0;
-  double balanced = std::numeric_limits<double>::quiet_NaN();  // mean of the classes; NaN if a log does not say
+  double balanced =
+      std::numeric_limits<double>::quiet_NaN();  // mean of the classes; NaN if a log does not say
 };
 
 // How the pixels of an image become what the network sees.

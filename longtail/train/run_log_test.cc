@@ -178,20 +178,37 @@ TEST(RunLog, EveryKeyOfOursIsNeededOrHarmless) {
   }
 }
 
-// One number changed in a log that is whole otherwise; with a hash the hash finds it, without one the other places do.
+// One number changed in a log that is whole otherwise; with a hash the hash finds it, without one the other
+// places do.
 TEST(RunLog, ADigitChangedInOnePlaceIsNotBelieved) {
   const json good = to_json(sample_log());
   ASSERT_NO_THROW(from_json(good));
-  const std::vector<std::pair<const char*, json>> changes = {
-      {"/best/overall_acc", 90},     {"/best/head_acc", 90},          {"/best/tail_acc", 1},
-      {"/last/overall_acc", 51},     {"/last/epoch", 0},              {"/best/epoch", 1},
-      {"/best_epoch", 1},            {"/test_acc/0", 61},             {"/test_acc/1", 99},
-      {"/best_acc", 90},             {"/final_overall_acc", 90},      {"/final_head_acc", 71},
-      {"/final_per_class_acc/0", 71}, {"/best/per_class_acc/1", 51},  {"/best/balanced_acc", 61},
-      {"/best/confusion/0/0", 8},    {"/best/confusion", {{7, 3}}},   {"/best/confusion/1", {5, 5, 0}},
-      {"/imbalance_ratio", 0},       {"/imbalance_ratio", -1},        {"/imbalance_ratio", 1e308},
-      {"/imbalance_ratio", nullptr}, {"/class_counts/0", 1000000000000000000}, {"/group_sizes/0", 7},
-      {"/class_names", {"apple"}},   {"/best/confusion/0/0", 3000000000}};
+  const std::vector<std::pair<const char*, json>> changes = {{"/best/overall_acc", 90},
+                                                             {"/best/head_acc", 90},
+                                                             {"/best/tail_acc", 1},
+                                                             {"/last/overall_acc", 51},
+                                                             {"/last/epoch", 0},
+                                                             {"/best/epoch", 1},
+                                                             {"/best_epoch", 1},
+                                                             {"/test_acc/0", 61},
+                                                             {"/test_acc/1", 99},
+                                                             {"/best_acc", 90},
+                                                             {"/final_overall_acc", 90},
+                                                             {"/final_head_acc", 71},
+                                                             {"/final_per_class_acc/0", 71},
+                                                             {"/best/per_class_acc/1", 51},
+                                                             {"/best/balanced_acc", 61},
+                                                             {"/best/confusion/0/0", 8},
+                                                             {"/best/confusion", {{7, 3}}},
+                                                             {"/best/confusion/1", {5, 5, 0}},
+                                                             {"/imbalance_ratio", 0},
+                                                             {"/imbalance_ratio", -1},
+                                                             {"/imbalance_ratio", 1e308},
+                                                             {"/imbalance_ratio", nullptr},
+                                                             {"/class_counts/0", 1000000000000000000},
+                                                             {"/group_sizes/0", 7},
+                                                             {"/class_names", {"apple"}},
+                                                             {"/best/confusion/0/0", 3000000000}};
   for (const auto& [place, value] : changes) {
     json changed = good;
     changed[json::json_pointer(place)] = value;
@@ -202,7 +219,8 @@ TEST(RunLog, ADigitChangedInOnePlaceIsNotBelieved) {
 TEST(RunLog, CarriesAHashOfItsResultsThatAnyChangeBreaks) {
   const json written = json::parse(log_text(sample_log()));
   EXPECT_TRUE(from_json(written).verified);
-  for (const char* place : {"/train_loss/0", "/test_loss/1", "/best/ece", "/best/macro_f1", "/seed", "/class_counts/1"}) {
+  for (const char* place :
+       {"/train_loss/0", "/test_loss/1", "/best/ece", "/best/macro_f1", "/seed", "/class_counts/1"}) {
     json changed = written;
     changed[json::json_pointer(place)] = 17;
     EXPECT_THROW(from_json(changed), base::Error) << place;

@@ -1,5 +1,5 @@
-// The backends on tiles: bf16 activations and tile operands, fp32 sums, weights and batch-norm statistics; and the
-// same with twice the bits in the forward pass (docs/performance.md).
+// The backends on tiles: bf16 activations and tile operands, fp32 sums, weights and batch-norm statistics;
+// and the same with twice the bits in the forward pass (docs/performance.md).
 #pragma once
 
 #include <memory>

@@ -73,7 +73,9 @@ std::vector<double> image_weights(ClassCounts counts, const Weight& weight) {
 }
 
 // E(n) = (1 - beta^n) / (1 - beta) (Cui et al., 2019), beta above 0.
-inline double effective_images(double n, double beta) { return base::expm1(n * base::log(beta)) / (beta - 1); }
+inline double effective_images(double n, double beta) {
+  return base::expm1(n * base::log(beta)) / (beta - 1);
+}
 
 template <class Config>
 void add_beta(base::ParamTable<Config>& table, double Config::*beta, const std::string& help) {

@@ -50,7 +50,8 @@ LossKind ldam() {
   table.add("scale", &Config::scale, "What the cosines are multiplied by.").above(0);
   add_beta(table, &Config::beta, "Above 0: weighted by 1 / E(n_k), the effective number of images.");
   return loss_kind<Ldam>(
-      "ldam", "-log p of scale (logit - margin of the class at the label), made for logits that are cosines.", table);
+      "ldam", "-log p of scale (logit - margin of the class at the label), made for logits that are cosines.",
+      table);
 }
 
 }  // namespace longtail::nn

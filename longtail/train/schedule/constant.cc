@@ -12,8 +12,6 @@ class Constant final : public Schedule {
 
 }  // namespace
 
-ScheduleKind constant() {
-  return base::variant<Schedule(), Constant>("constant", "The base rate.");
-}
+ScheduleKind constant() { return base::variant<Schedule(), Constant>("constant", "The base rate."); }
 
 }  // namespace longtail::train
