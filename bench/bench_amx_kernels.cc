@@ -61,7 +61,7 @@ void line(const std::string& what, double seconds, double products, double bytes
 
 struct Data {
   Buffer<Bf16> a, b, c, d, e, grid, weights;
-  Buffer<Low> low;
+  Buffer<LowBits> low;
   Buffer<float> sums;
   std::vector<float> coefficients;
   std::vector<double> totals;
@@ -106,7 +106,7 @@ void neighbours(const Data& data) {
       at(0, 0), at(0, 0.5), at(0, 0.9), at(1, 0), at(1, 0.5), at(1, 0.9));
 }
 
-const char* name(Kind kind) {
+const char* name(ConvKind kind) {
   static const char* const names[] = {"first 32x32", "16 ch 32x32", "16->32 /2",
                                       "32 ch 16x16", "32->64 /2",   "64 ch 8x8"};
   return names[static_cast<std::size_t>(kind)];
@@ -116,9 +116,9 @@ GridSource source_of(Data& data, const Geometry& g, GridSource::Form form) {
   GridSource source{};
   source.form = form;
   source.channels = g.in_channels;
-  source.a = data.a.data();
-  source.b = data.b.data();
-  source.p = source.q = source.r = source.s = data.coefficients.data();
+  source.main = data.a.data();
+  source.side = data.b.data();
+  source.main_scale = source.main_shift = source.side_scale = source.side_shift = data.coefficients.data();
   source.image = form == GridSource::kNormSkip ? data.e.data() : nullptr;
   source.grid = data.grid.data();
   source.runs = g.grid.runs.data();
@@ -157,8 +157,8 @@ void same_kind(Data& data, const Geometry& g) {
        products, 4 * image);
   const auto fine = [&](GridSource::Form form) {
     ImageConv parts = conv(form);
-    parts.source.a_low = data.low.data();
-    parts.source.b_low = data.low.data() + (1 << 17);
+    parts.source.main_low = data.low.data();
+    parts.source.side_low = data.low.data() + (1 << 17);
     parts.source.image_low = data.low.data() + (2 << 17);
     parts.source.grid_low = data.grid.data() + (1 << 16);
     parts.low_weights = data.weights.data() + (1 << 17);
@@ -202,7 +202,7 @@ void other_kind(Data& data, const Geometry& g) {
 void weight_gradients(Data& data, const Geometry& g) {
   const double products = 9.0 * g.in_channels * g.out_channels * g.out_pixels;
   const double in = 2.0 * g.in_pixels * g.in_channels, out = 2.0 * g.out_pixels * g.out_channels;
-  const int channels = g.kind == Kind::kFirst ? 32 : g.in_channels;
+  const int channels = g.kind == ConvKind::kFirst ? 32 : g.in_channels;
   const WeightGradientShape shape{g.pair_chunk.data(),
                                   g.order.chunks(),
                                   g.pair_column.data(),
@@ -218,7 +218,7 @@ void weight_gradients(Data& data, const Geometry& g) {
        products, in + out);
   line("  weight gradient: input in pairs",
        best([&] { interleave_pixels(g.pairs.layout(), channels, data.a.data(), data.b.data()); }), 0, 2 * in);
-  if (g.kind != Kind::kFirst) {
+  if (g.kind != ConvKind::kFirst) {
     const float* k = data.coefficients.data();
     line("  the same with bn, relu",
          best([&] { interleave_normed(g.pairs.layout(), channels, data.a.data(), k, k, data.b.data()); }), 0,
@@ -259,7 +259,7 @@ int main(int argc, char** argv) {
   fmt::print("per image; percent of the tile peak and of reading from L1\n");
   const TileScope tiles;
   for (int kind = 0; kind < kKinds; ++kind) {
-    const Geometry g = make_geometry(static_cast<Kind>(kind));
+    const Geometry g = make_geometry(static_cast<ConvKind>(kind));
     fmt::print("{}\n", name(g.kind));
     g.same() ? same_kind(data, g) : other_kind(data, g);
     weight_gradients(data, g);

@@ -1,4 +1,4 @@
-// Augmented images a second: crop, flip and normalise batches of CIFAR-sized images into each layout.
+// Augmented images per second: crop, flip and normalise batches of CIFAR-sized images into each layout.
 //   build/bench/bench_augment
 #include <benchmark/benchmark.h>
 

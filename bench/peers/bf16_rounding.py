@@ -26,7 +26,7 @@ from torch_resnet import ResNet
 
 
 class Rounding(torch.autograd.Function):
-    """The value rounded to bf16 on the way forward, its gradient on the way back, or both."""
+    """The value rounded to bf16 in the forward pass, its gradient in the backward pass, or both."""
 
     @staticmethod
     def forward(context, x, forward, backward, noise):

@@ -13,7 +13,7 @@ namespace longtail::cli {
 struct LabelSource {
   std::string dataset = "cifar100";
   std::string data_dir;     // --data
-  std::string labels_file;  // --labels: one a line; the data set is then not needed
+  std::string labels_file;  // --labels: one per line; the data set is then not needed
 
   void add_flags(App& command);
   // "cifar100" or the name of the file.

@@ -271,7 +271,7 @@ void add_data(App& app) {
   sub->add_option("--timeout", options->timeout, "Seconds to wait for a silent server [30]")
       ->check(Range(1, 3600));
   sub->add_flag("--again", options->again, "Fetch even if it is already there");
-  sub->footer("A download that was cut goes on where it stopped when the same command is given again.");
+  sub->footer("A download that was cut resumes where it stopped when the same command is given again.");
 
   sub = add("import", "Check data you have and keep it under a name", import);
   sub->add_option("name", options->name, "A published name, or one of your own")->required();

@@ -142,7 +142,7 @@ TEST(Data, AnInterruptedFetchEndsWith130AndSaysThatItCanGoOn) {
   kill(child, SIGINT);
   EXPECT_EQ(wait_for(child), 130);
   EXPECT_THAT(base::read_text(folder.path().string() + ".err"),
-              HasSubstr("the same command goes on from here"));
+              HasSubstr("the same command resumes from here"));
   EXPECT_THAT(contents(folder.path()), ElementsAre());
   fs::remove(folder.path().string() + ".out");
   fs::remove(folder.path().string() + ".err");

@@ -8,7 +8,7 @@
 
 namespace longtail::cli {
 
-// On a terminal one line that is drawn again and again; else a line an epoch.
+// On a terminal one line that is drawn again and again; else a line per epoch.
 class ProgressLine {
  public:
   explicit ProgressLine(bool terminal) : terminal_(terminal) {}

@@ -138,7 +138,7 @@ void print_summary(const SampleArguments& arguments, const std::vector<Line>& cl
   fmt::print("\nA batch of {} has {:.1f} of the {} classes on average.\n", arguments.batch, present,
              classes.size());
   if (!replacement) {
-    fmt::print("Every image comes once an epoch, so the draws of whole epochs fit exactly.\n");
+    fmt::print("Every image comes once per epoch, so the draws of whole epochs fit exactly.\n");
     return;
   }
   if (stratified) {
@@ -204,7 +204,7 @@ void run(const SampleArguments& arguments) {
              arguments.epochs, with_commas(images), classes.size(),
              stratified    ? "in stratified batches"
              : replacement ? "drawn with replacement"
-                           : "each once an epoch");
+                           : "each once per epoch");
   const data::Groups groups = data::Groups::parse(arguments.subset.groups).decided(available.counts);
   print_table(arguments, with_absence(arguments.per == "group" ? by_group(classes, groups) : classes));
   print_summary(arguments, with_absence(classes), replacement, stratified);

@@ -62,7 +62,7 @@ TEST(SampleCommand, CountsAnEpochWithoutReplacementExactly) {
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(words_of(outcome.out, "0")[5], "1,000");  // two epochs of 500
   EXPECT_EQ(words_of(outcome.out, "99")[5], "10");
-  EXPECT_THAT(outcome.out, HasSubstr("each once an epoch"));
+  EXPECT_THAT(outcome.out, HasSubstr("each once per epoch"));
 }
 
 TEST(SampleCommand, TakesCountsOfOnesOwn) {

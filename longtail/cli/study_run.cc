@@ -66,7 +66,7 @@ void conclude(const study::Board& board, study::Ending ending) {
   }
   if (ending != study::Ending::kFinished) {
     base::fail<base::Interrupted>(
-        "{}; {} of {} runs are done. The same command goes on",
+        "{}; {} of {} runs are done. The same command resumes",
         ending == study::Ending::kTimeUp ? "the time given with --for is up" : "interrupted", done, selected);
   }
   if (failed > 0) {

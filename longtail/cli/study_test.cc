@@ -313,7 +313,7 @@ TEST_F(Study, StopsInTimeAndGoesOn) {
   write_study("seed = [1]\nepochs = [400, 500]\n");
   const Outcome stopped = run("study", {"--for", "1.5s"});
   EXPECT_EQ(stopped.code, 130);
-  EXPECT_THAT(stopped.err, HasSubstr("The same command goes on"));
+  EXPECT_THAT(stopped.err, HasSubstr("The same command resumes"));
   const pid_t child = start("study");
   EXPECT_TRUE(wait_until(child, [&] { return says(folder_ / "stdout", "  start "); }));
   ::kill(child, SIGTERM);

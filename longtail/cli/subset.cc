@@ -75,7 +75,7 @@ void run(const SubsetArguments& arguments) {
   if (arguments.classes)
     print_classes(subset, labels, data::Groups::parse(arguments.subset.groups).decided(subset.counts));
   if (!arguments.out.empty()) {
-    fmt::print("  written to      {} (one index into the training images a line, class after class)\n",
+    fmt::print("  written to      {} (one index into the training images per line, class after class)\n",
                arguments.out);
   }
 }

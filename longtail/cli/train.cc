@@ -51,7 +51,7 @@ void add_train(App& app) {
   add_param_flags(*command, train::run_params(), arguments->config);
   command
       ->add_option("--out", arguments->out,
-                   "Folder of the run; the same command again goes on where it stopped")
+                   "Folder of the run; the same command again resumes where it stopped")
       ->required()
       ->type_name("RUN");
   command->add_flag("--quiet", arguments->quiet, "Print errors only");

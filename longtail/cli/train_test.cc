@@ -121,7 +121,7 @@ TEST_F(TrainCommand, ASignalEndsItWith130AndItGoesOn) {
     EXPECT_TRUE(wait_until(child, [&] { return fs::exists(folder_ / name / "state.ckpt"); }));
     kill(child, signal);
     EXPECT_EQ(wait_for(child), 130);
-    EXPECT_THAT(base::read_text(folder_ / "err"), HasSubstr("The same command goes on from there"));
+    EXPECT_THAT(base::read_text(folder_ / "err"), HasSubstr("The same command resumes from there"));
     EXPECT_GT(train::read_state(folder_ / name).epochs_done, 0);
   }
 }

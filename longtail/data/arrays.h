@@ -3,7 +3,7 @@
 //   train_images.npy, test_images.npy    uint8, (images, channels, side, side), one or three channels;
 //                                        the side is a multiple of 8 from 16 to 128
 //   train_labels.npy, test_labels.npy    uint8, int32 or int64, (images)
-//   class_names.txt                      one a line; if absent the classes are called 0, 1, ...
+//   class_names.txt                      one per line; if absent the classes are called 0, 1, ...
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ inline constexpr int kPixels = kSide * kSide;
 
 struct Split {
   std::vector<std::uint8_t> pixels;  // image after image, each channel by channel (planar), row by row
-  std::vector<std::int32_t> labels;  // one an image, in [0, classes)
+  std::vector<std::int32_t> labels;  // one per image, in [0, classes)
 
   std::int64_t size() const { return static_cast<std::int64_t>(labels.size()); }
 };
@@ -28,7 +28,7 @@ struct Dataset {
   std::string name;
   int channels = 3;
   int side = kSide;                      // of every image
-  std::vector<std::string> class_names;  // one a class
+  std::vector<std::string> class_names;  // one per class
   Split train;
   Split test;
   std::array<float, 3> mean{};       // of a channel, in [0, 1] units

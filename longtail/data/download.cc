@@ -226,7 +226,7 @@ void fill(const std::string& url, const RemoteFile& file, Part& part, const Down
       fail("cannot download {}: {}; try another address with --url", url, outcome.why);
     }
     if (failures >= options.tries) {
-      fail("cannot download {}: {}; {} of {} bytes are kept, the same command goes on from there", url,
+      fail("cannot download {}: {}; {} of {} bytes are kept, the same command resumes from there", url,
            outcome.why, part.size(), file.size);
     }
     if (options.remark) options.remark(fmt::format("{}; trying again", outcome.why));

@@ -1,4 +1,4 @@
-// One file from a web server, by libcurl: goes on where an earlier try stopped, tries again when the
+// One file from a web server, by libcurl: resumes where an earlier try stopped, tries again when the
 // connection is cut, and checks size and MD5 before the file gets its name.
 #pragma once
 

@@ -107,7 +107,7 @@ TEST_F(Install, AServerThatKeepsCuttingLeavesAPartThatALaterFetchGoesOnFrom) {
     options.tries = 3;
     EXPECT_THAT(fetch_error(server),
                 AllOf(HasSubstr(fmt::format("{} of {} bytes are kept", half, archive.size())),
-                      HasSubstr("the same command goes on from there")));
+                      HasSubstr("the same command resumes from there")));
     EXPECT_THAT(contents(cache.path()), ElementsAre(".tiny.tiny.tar.gz.part"));
   }
   LoopbackServer server([&](const Request&) { return Reply{200, archive}; });

@@ -22,7 +22,7 @@ using base::fail;
 using base::StorageError;
 
 void check_stop(const Stop& stop) {
-  if (stop && stop()) fail<base::Interrupted>("interrupted; the same command goes on from here");
+  if (stop && stop()) fail<base::Interrupted>("interrupted; the same command resumes from here");
 }
 
 Staging::Staging(const fs::path& parent, std::string_view name) {

@@ -123,9 +123,9 @@ base::ParamTable<SubsetConfig> subset_params() {
            "Images in the largest class (exp and step); 0 takes as many as the smallest class of the data "
            "set has.")
       .at_least(0);
-  table.add(
-      "counts_file", &SubsetConfig::counts_file,
-      "For the profile counts: a file with the number of images of each class, one a line, in label order.");
+  table.add("counts_file", &SubsetConfig::counts_file,
+            "For the profile counts: a file with the number of images of each class, one per line, in label "
+            "order.");
   table
       .add("class_order", &SubsetConfig::class_order,
            "Which class is the largest (exp and step): label order, shuffled by the run's seed, by a seed of "

@@ -74,8 +74,8 @@ struct CountStatistics {
 };
 CountStatistics count_statistics(std::span<const std::int64_t> counts);
 
-// Whole numbers of a text file, one a line; blank lines and what follows a # are skipped. An Error names the
-// line.
+// Whole numbers of a text file, one per line; blank lines and what follows a # are skipped. An Error names
+// the line.
 std::vector<std::int64_t> read_numbers(const std::filesystem::path& path);
 
 }  // namespace longtail::data

@@ -20,7 +20,7 @@ const std::vector<double>& track_of(const train::RunLog& log, Track track);
 
 struct Curve {
   std::vector<double> mean,
-      deviation;  // one an epoch; empty if there is no such run or the group has no class
+      deviation;  // one per epoch; empty if there is no such run or the group has no class
 };
 Curve curve(const Results& results, const std::string& series, const std::string& condition, Track track,
             Deviation kind);

@@ -4,7 +4,7 @@
 //   OUT/index.html               the page: one file, works offline
 //   OUT/tables/ID.{md,tex,csv}   and all.tex, all.md
 //   OUT/figures/NAME.{svg,pdf,png}
-//   OUT/results.csv              one line a run, in the form that `longtail report` reads
+//   OUT/results.csv              one line per run, in the form that `longtail report` reads
 //   OUT/curves.csv               mean and deviation by epoch
 #pragma once
 

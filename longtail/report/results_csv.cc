@@ -1,4 +1,4 @@
-// Results as a table of numbers, without logs: one line a run.
+// Results as a table of numbers, without logs: one line per run.
 #include <fmt/format.h>
 
 #include <cmath>

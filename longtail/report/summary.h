@@ -34,7 +34,7 @@ struct Comparison {
   std::string condition{};
   Metric metric = Metric::kOverall;
   std::vector<std::int64_t> seeds{};
-  std::vector<double> differences{};  // series minus baseline, one a seed
+  std::vector<double> differences{};  // series minus baseline, one per seed
   double mean = 0;
   int agreement = 0;  // seeds that share the sign most have
   // By least squares over all runs of the condition, with Dunnett's interval. Without missing runs the

@@ -34,7 +34,7 @@ struct PermuteTask {
   std::uint32_t left_size;
   std::uint32_t right_size;
   std::size_t rounds;
-  const std::uint32_t* keys;  // two a round
+  const std::uint32_t* keys;  // two per round
 };
 
 std::size_t draw_avx2(const DrawTask& task, std::int64_t* out, std::size_t count);

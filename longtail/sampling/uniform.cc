@@ -1,4 +1,4 @@
-// Instance-balanced sampling: every image once an epoch, so a class has the share of its images.
+// Instance-balanced sampling: every image once per epoch, so a class has the share of its images.
 #include "longtail/sampling/kind.h"
 
 namespace longtail::sampling {
@@ -16,7 +16,7 @@ class Uniform final : public Named<NoParameters> {
 }  // namespace
 
 Kind uniform() {
-  return kind_of<Uniform>("uniform", "Every image once an epoch, in a random order; P(k) = n_k / n.",
+  return kind_of<Uniform>("uniform", "Every image once per epoch, in a random order; P(k) = n_k / n.",
                           base::ParamTable<NoParameters>());
 }
 

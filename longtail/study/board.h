@@ -22,7 +22,7 @@ struct Seat {
 struct Board {
   Plan plan;
   std::string folder;
-  std::vector<Seat> seats;  // one a run, in the order of the plan
+  std::vector<Seat> seats;  // one per run, in the order of the plan
   int jobs = 1;
   bool stopping = false;
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();

@@ -174,7 +174,7 @@ class Runner {
     Seat& seat = board_.seats[i];
     std::string text;
     if (seat.state.status == Status::kInterrupted)
-      text = fmt::format("goes on after epoch {}", seat.state.epoch);
+      text = fmt::format("resumes after epoch {}", seat.state.epoch);
     if (seat.state.status == Status::kFailed) text = "again; it failed before: " + seat.state.note;
     active_.push_back({i, Child(command)});
     ++attempts_[i];
@@ -244,7 +244,7 @@ class Runner {
   void blame(std::size_t run, const std::string& reason) {
     const std::filesystem::path folder = run_folder(board_.folder, board_.plan.runs[run].name);
     const auto lock = FileLock::try_take(lock_path(folder));
-    if (!lock) return;  // another process goes on with it already
+    if (!lock) return;  // another process works on it already
     record_failed(folder, reason);
     tell(run, "failed", reason);
   }

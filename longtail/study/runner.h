@@ -27,7 +27,7 @@ class Watcher {
   virtual ~Watcher() = default;
   // kinds: those of Event, and "start"; "elsewhere": another process finished the run.
   virtual void happened(const Board& board, std::size_t run, const Event& event) = 0;
-  // At least twice a second.
+  // At least twice per second.
   virtual void tick(const Board& board) = 0;
 };
 

@@ -105,7 +105,7 @@ std::string batch_script(const std::string& study, const std::vector<std::string
   header("--open-mode=append");
   header(fmt::format("--signal=B:USR1@{}", kNotice));
   text += fmt::format(
-      R"(# One task a run. The command may be repeated at will: it goes on where it was and never does a run twice.
+      R"(# One task per run. The command may be repeated at will: it resumes where it was and never does a run twice.
 run=$(sed -n "$((SLURM_ARRAY_TASK_ID + 1))p" {list})
 again=
 trap 'again=1; kill -TERM "$task"' USR1

@@ -212,7 +212,7 @@ void LineWatcher::happened(const Board& board, std::size_t run, const Event& eve
     last_epoch_[run] = Clock::now();
   }
   const std::string line = fmt::format("{}  {}\n", clock_time(), describe(board, run, event));
-  // Whoever listened may be gone (`study run | head`): the work goes on.
+  // Whoever listened may be gone (`study run | head`): the work continues.
   if ((std::fputs(line.c_str(), out_) < 0 || std::fflush(out_) != 0) && errno == EPIPE) {
     if (!std::freopen("/dev/null", "w", out_)) return;
   }

@@ -55,7 +55,7 @@ class Teller {
     while (!rest.empty()) {
       const ssize_t put = ::write(out_, rest.data(), rest.size());
       if (put < 0 && errno == EINTR) continue;
-      if (put <= 0) return;  // the parent is gone; the work goes on and is in the folder
+      if (put <= 0) return;  // the parent is gone; the work continues and is in the folder
       rest.remove_prefix(static_cast<std::size_t>(put));
     }
   }

@@ -28,7 +28,7 @@ struct Prediction {
 struct Predictions {
   int classes = 0;
   std::vector<std::int32_t> labels{};  // the true classes
-  std::vector<Prediction> best{};      // one an image
+  std::vector<Prediction> best{};      // one per image
   std::vector<Prediction> last{};
 
   std::size_t size() const { return labels.size(); }

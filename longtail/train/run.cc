@@ -340,7 +340,7 @@ std::string Run::last_good() const {
 void Run::stop_if_asked(int epoch) const {
   if (options_.should_stop && options_.should_stop()) {
     fail<base::Interrupted>("stopped in epoch {} of {}; {}. The same command {}", epoch + 1, config_.epochs,
-                            last_good(), state_.epochs_done == 0 ? "starts again" : "goes on from there");
+                            last_good(), state_.epochs_done == 0 ? "starts again" : "resumes from there");
   }
 }
 

@@ -11,7 +11,7 @@
 //   timings.json  how long it took
 //   state.ckpt    the network after the last epoch done and at the best epoch, momentum, the log so far
 //   kept/N.ckpt   the network after N epochs, for every N of keep_epochs; 0 is the initial network
-// Starting again with the same configuration goes on where it stopped; a finished run returns its log at
+// Starting again with the same configuration resumes where it stopped; a finished run returns its log at
 // once.
 #pragma once
 

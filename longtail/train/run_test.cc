@@ -165,7 +165,7 @@ TEST_F(RunTraining, GivesTheSameBytesWhenStoppedAndStartedAgain) {
     int asked = 0;
     stopping.should_stop = [&] { return ++asked == patience; };
     EXPECT_THAT(error_of<base::Interrupted>(config, stopping),
-                HasSubstr(patience == 1 ? "starts again" : "goes on from there"));
+                HasSubstr(patience == 1 ? "starts again" : "resumes from there"));
     RunOptions again = options(name);
     std::string notes;
     again.on_note = [&](const std::string& sentence) { notes += sentence; };

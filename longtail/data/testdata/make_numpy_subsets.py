@@ -36,7 +36,7 @@ def main():
                           int(rng.randint(2**32, dtype=np.uint64))))
     cases += [("exp", 100, 500, 0), ("exp", 100, 500, 2**32 - 1)]
     with open(here / "numpy_subsets.txt", "w") as out:
-        out.write("# profile rho n_max seed sha256 of the indices, one a line; made by make_numpy_subsets.py\n")
+        out.write("# profile rho n_max seed sha256 of the indices, one per line; made by make_numpy_subsets.py\n")
         for case in cases:
             out.write(" ".join(map(str, case)) + " " + hashlib.sha256(text(*case).encode()).hexdigest() + "\n")
     with open(here / "numpy_random.txt", "w") as out:

@@ -14,7 +14,7 @@ namespace {
 int weight_group(const Geometry& g) { return g.out_channels == 64 ? Scratch::kGroup : 1; }
 
 std::size_t pair_elements(const Geometry& g) {
-  return static_cast<std::size_t>(g.pairs.positions * (g.kind == Kind::kFirst ? 32 : g.in_channels) * 2);
+  return static_cast<std::size_t>(g.pairs.positions * (g.kind == ConvKind::kFirst ? 32 : g.in_channels) * 2);
 }
 
 }  // namespace
@@ -43,11 +43,11 @@ GridSource TileBackend::output_gradient(const Layer& layer, const Bf16* d, int i
   GridSource source{};
   source.form = GridSource::kBackward;
   source.channels = layer.unit.out;
-  source.a = d;
-  source.b = z(layer, image);
-  source.p = n.a;
-  source.q = n.b;
-  source.r = n.c;
+  source.main = d;
+  source.side = z(layer, image);
+  source.main_scale = n.a;
+  source.side_scale = n.b;
+  source.main_shift = n.c;
   source.grid = grid;
   return source;
 }
@@ -60,9 +60,9 @@ void TileBackend::transpose(const Layer& layer, const Bf16* grid, Bf16* transpos
 Bf16* TileBackend::block_gradient(std::size_t b, int image) {
   const auto i = static_cast<std::size_t>(image);
   if (b == network_.blocks.size()) return stage_gradient_[2].data() + i * 64 * 64;
-  const Block& block = network_.blocks[b];
+  const TileBlock& block = network_.blocks[b];
   if (block.skip == Skip::kIdentity) return z(block.second, image);
-  const std::size_t stage = block.first.geometry->kind == Kind::kDown16 ? 0 : 1;
+  const std::size_t stage = block.first.geometry->kind == ConvKind::kDown16 ? 0 : 1;
   return stage_gradient_[stage].data() + i * static_cast<std::size_t>(block.first.in_elements());
 }
 
@@ -79,15 +79,15 @@ void TileBackend::sum_weights(const Layer& layer, bool projection, int images, b
       .row_stride = g.pair_stride,
       .left_stride = layer.out_elements() * static_cast<std::ptrdiff_t>(sizeof(Bf16)),
       .right_stride = static_cast<std::ptrdiff_t>(pair_elements(g) * sizeof(Bf16))};
-  const Buffer<Bf16>& left = projection ? scratch(slice).transposed2 : scratch(slice).transposed;
+  const Buffer<Bf16>& left = projection ? scratch(slice).transposed_projection : scratch(slice).transposed;
   weight_gradient(shape, images, left.data(), scratch(slice).pair_grid(g.kind), first,
                   projection ? slice.projection_sums : slice.weight_sums);
 }
 
-void TileBackend::up_gradient(const Block& block, const GradientEpilogue& epilogue, Scratch& scratch) {
+void TileBackend::up_gradient(const TileBlock& block, const GradientEpilogue& epilogue, Scratch& scratch) {
   const Geometry& g = *block.first.geometry;
   const UpGeometry& up = network_.up(g.kind);
-  const Kind grid = g.kind == Kind::kDown16 ? Kind::kSame32 : Kind::kSame64;
+  const ConvKind grid = g.kind == ConvKind::kDown16 ? ConvKind::kSame32 : ConvKind::kSame64;
   const int taps = block.skip == Skip::kProjection ? 10 : 9;
   UpShape shape{.operand_offset = up.operand_offset.data(),
                 .weight_tile = up.weight_tile.data(),
@@ -119,7 +119,7 @@ GradientEpilogue TileBackend::block_input_epilogue(std::size_t b, int image, con
 }
 
 void TileBackend::second_backward(std::size_t b, const Slice<float>& slice) {
-  const Block& block = network_.blocks[b];
+  const TileBlock& block = network_.blocks[b];
   const Layer& layer = block.second;
   const Geometry& g = *layer.geometry;
   const Norm<float>& n = norm(block.first);
@@ -139,7 +139,7 @@ void TileBackend::second_backward(std::size_t b, const Slice<float>& slice) {
     e.first = {z1, n.mean, slice.sums.sum[0], slice.sums.product[0]};
     e.d = inner_gradient(block, image);
     ImageConv conv = image_conv(*layer.geometry, source, backward_weights_.data() + layer.backward);
-    conv.ahead = ahead(slice, image, [&](int next) {
+    conv.prefetch = prefetch(slice, image, [&](int next) {
       return std::array{block_gradient(b + 1, next), z(layer, next), z(block.first, next)};
     });
     conv_gradient(conv, e);
@@ -152,7 +152,7 @@ void TileBackend::second_backward(std::size_t b, const Slice<float>& slice) {
 }
 
 void TileBackend::first_backward(std::size_t b, const Slice<float>& slice) {
-  const Block& block = network_.blocks[b];
+  const TileBlock& block = network_.blocks[b];
   const int group = weight_group(*block.first.geometry);
   for (int i = 0; i < slice.count(); ++i) {
     const int image = slice.image(i);
@@ -166,7 +166,7 @@ void TileBackend::first_backward(std::size_t b, const Slice<float>& slice) {
 }
 
 void TileBackend::first_image(std::size_t b, int image, int place, const Slice<float>& slice) {
-  const Block& block = network_.blocks[b];
+  const TileBlock& block = network_.blocks[b];
   const Layer& layer = block.first;
   const Geometry& g = *layer.geometry;
   const Geometry& out = *block.second.geometry;
@@ -179,7 +179,7 @@ void TileBackend::first_image(std::size_t b, int image, int place, const Slice<f
   if (block.skip == Skip::kIdentity) {
     e.skip = d;
     ImageConv conv = image_conv(*layer.geometry, source, backward_weights_.data() + layer.backward);
-    conv.ahead = ahead(slice, image, [&](int next) {
+    conv.prefetch = prefetch(slice, image, [&](int next) {
       const GradientEpilogue to = block_input_epilogue(b, next, slice);
       return std::array{static_cast<const Bf16*>(inner_gradient(block, next)),
                         static_cast<const Bf16*>(z(layer, next)),
@@ -195,10 +195,10 @@ void TileBackend::first_image(std::size_t b, int image, int place, const Slice<f
       GridSource side = output_gradient(block.projection, d, image, side_grid);
       side.runs = source.runs;
       fill_grid(side, 0, runs);
-      transpose(block.projection, side_grid, s.transposed2.data() + at);
+      transpose(block.projection, side_grid, s.transposed_projection.data() + at);
     } else {
-      pad_skip_gradient(g, d, s.values3.data());
-      e.skip = s.values3.data();
+      pad_skip_gradient(g, d, s.skip_values.data());
+      e.skip = s.skip_values.data();
     }
     up_gradient(block, e, s);
   }
@@ -210,9 +210,9 @@ void TileBackend::first_image(std::size_t b, int image, int place, const Slice<f
 void TileBackend::stem_backward(const Slice<float>& slice) {
   const Layer& layer = network_.stem;
   const Geometry& g = *layer.geometry;
-  const Grid& to = network_.geometry(Kind::kSame16).grid;
+  const Grid& to = network_.geometry(ConvKind::kSame16).grid;
   Scratch& s = scratch(slice);
-  Bf16* grid = s.grid(Kind::kSame16);
+  Bf16* grid = s.grid(ConvKind::kSame16);
   for (int i = 0; i < slice.count(); ++i) {
     const int image = slice.image(i);
     GridSource source = output_gradient(layer, block_gradient(0, image), image, grid);
@@ -220,7 +220,7 @@ void TileBackend::stem_backward(const Slice<float>& slice) {
     fill_grid(source, 0, static_cast<int>(to.runs.size()));
     transpose(layer, grid, s.transposed.data());
     gather_input(image, s);
-    interleave_pixels(g.pairs.layout(), 32, s.grid(Kind::kFirst), s.pair_grid(Kind::kFirst));
+    interleave_pixels(g.pairs.layout(), 32, s.grid(ConvKind::kFirst), s.pair_grid(ConvKind::kFirst));
     sum_weights(layer, false, 1, i == 0, slice);
   }
 }

@@ -21,53 +21,59 @@ inline void each_vector(int pixels, const Body& body) {
   }
 }
 
-// Calls run(groups as a constant) for 16, 32 or 64 channels.
+// Calls body(groups as a constant) for 16, 32 or 64 channels.
 template <int kValue>
 struct Constant {
   static constexpr int value = kValue;
 };
-template <class Run>
-inline void with_groups(int channels, const Run& run) {
-  if (channels == 16) run(Constant<1>());
-  if (channels == 32) run(Constant<2>());
-  if (channels == 64) run(Constant<4>());
+template <class Body>
+inline void with_groups(int channels, const Body& body) {
+  if (channels == 16) body(Constant<1>());
+  if (channels == 32) body(Constant<2>());
+  if (channels == 64) body(Constant<4>());
 }
 
 inline __m512 relu(__m512 v) { return _mm512_max_ps(v, _mm512_setzero_ps()); }
 
+// What a fill leaves behind: the grid alone, or the image in its own order too.
+enum class Keep { kGrid, kGridAndImage };
+enum class Precision { kBf16, kTwoParts };
+
 // One vector of a form.
-template <int kForm, bool kParts>
-[[gnu::always_inline]] inline __m512 value(const GridSource& s, long i, __m512 p, __m512 q, __m512 r,
-                                           __m512 t) {
-  const auto load = [i](const Bf16* high, const Low* low) {
-    return kParts ? load_parts(high + i, low + i) : load_bf16(high + i);
+template <GridSource::Form kForm, Precision kPrecision>
+[[gnu::always_inline]] inline __m512 value(const GridSource& s, long i, __m512 main_scale, __m512 main_shift,
+                                           __m512 side_scale, __m512 side_shift) {
+  const auto load = [i](const Bf16* high, const LowBits* low) {
+    return kPrecision == Precision::kTwoParts ? load_parts(high + i, low + i) : load_bf16(high + i);
   };
-  const __m512 a = load(s.a, s.a_low);
-  if constexpr (kForm == GridSource::kNorm) return relu(_mm512_fmadd_ps(a, p, q));
+  const __m512 main = load(s.main, s.main_low);
+  if constexpr (kForm == GridSource::kNorm) return relu(_mm512_fmadd_ps(main, main_scale, main_shift));
   if constexpr (kForm == GridSource::kNormSkip) {
-    return relu(_mm512_add_ps(_mm512_fmadd_ps(a, p, q), load(s.b, s.b_low)));
+    return relu(_mm512_add_ps(_mm512_fmadd_ps(main, main_scale, main_shift), load(s.side, s.side_low)));
   }
   if constexpr (kForm == GridSource::kNormNorm) {
-    return relu(_mm512_add_ps(_mm512_fmadd_ps(a, p, q), _mm512_fmadd_ps(load(s.b, s.b_low), r, t)));
+    return relu(_mm512_add_ps(_mm512_fmadd_ps(main, main_scale, main_shift),
+                              _mm512_fmadd_ps(load(s.side, s.side_low), side_scale, side_shift)));
   }
   if constexpr (kForm == GridSource::kBackward) {
-    return _mm512_fmadd_ps(a, p, _mm512_fmadd_ps(load(s.b, s.b_low), q, r));
+    return _mm512_fmadd_ps(main, main_scale,
+                           _mm512_fmadd_ps(load(s.side, s.side_low), side_scale, main_shift));
   }
-  return a;
+  return main;
 }
 
 // Lines of the image are fetched this many elements before they are written: stores wait in order, and each
 // would wait for its line.
 constexpr long kWriteAhead = 512;
 
-// Stores one vector to the grid and, in the order of a, to the image.
-template <bool kImage, bool kParts>
+// Stores one vector to the grid and, in the order of the main image, to the image.
+template <Keep kKeep, Precision kPrecision>
 [[gnu::always_inline]] inline void store(const GridSource& s, __m512 v, long from, long to) {
-  if constexpr (kParts) {
+  if constexpr (kPrecision == Precision::kTwoParts) {
     const Parts parts = split(v);
     store_bf16(s.grid_low + to, _mm512_sub_ps(v, parts.rounded));
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(s.grid + to), high_part(parts));
-    if constexpr (kImage) {
+    if constexpr (kKeep == Keep::kGridAndImage) {
       __builtin_prefetch(s.image + from + kWriteAhead);
       __builtin_prefetch(s.image_low + from + kWriteAhead);
       store_parts(s.image + from, s.image_low + from, parts);
@@ -75,7 +81,7 @@ template <bool kImage, bool kParts>
   } else {
     const __m256i rounded = (__m256i)_mm512_cvtneps_pbh(v);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(s.grid + to), rounded);
-    if constexpr (kImage) {
+    if constexpr (kKeep == Keep::kGridAndImage) {
       __builtin_prefetch(s.image + from + kWriteAhead);
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(s.image + from), rounded);
     }
@@ -83,38 +89,40 @@ template <bool kImage, bool kParts>
 }
 
 // The coefficients of a source in registers.
-template <int kGroups, int kForm, bool kImage, bool kParts>
+template <int kGroups, GridSource::Form kForm, Keep kKeep, Precision kPrecision>
 struct Filler {
   const GridSource& s;
-  __m512 p[kGroups], q[kGroups], r[kGroups], t[kGroups];
+  __m512 main_scale[kGroups], main_shift[kGroups], side_scale[kGroups], side_shift[kGroups];
 
   [[gnu::always_inline]] explicit Filler(const GridSource& source) : s(source) {
     for (int g = 0; g < kGroups; ++g) {
       const __m512 zero = _mm512_setzero_ps();
-      p[g] = kForm == GridSource::kCopy ? zero : _mm512_loadu_ps(s.p + 16 * g);
-      q[g] = kForm == GridSource::kCopy ? zero : _mm512_loadu_ps(s.q + 16 * g);
-      r[g] = kForm < GridSource::kNormNorm ? zero : _mm512_loadu_ps(s.r + 16 * g);
-      t[g] = kForm != GridSource::kNormNorm ? zero : _mm512_loadu_ps(s.s + 16 * g);
+      main_scale[g] = kForm == GridSource::kCopy ? zero : _mm512_loadu_ps(s.main_scale + 16 * g);
+      main_shift[g] = kForm == GridSource::kCopy ? zero : _mm512_loadu_ps(s.main_shift + 16 * g);
+      side_scale[g] = kForm < GridSource::kNormNorm ? zero : _mm512_loadu_ps(s.side_scale + 16 * g);
+      side_shift[g] = kForm != GridSource::kNormNorm ? zero : _mm512_loadu_ps(s.side_shift + 16 * g);
     }
   }
 
   // From element `from` of the sources to element `to` of the grid, channels 16 g and up.
   [[gnu::always_inline]] void vector(int g, long from, long to) const {
     if constexpr (kForm == GridSource::kCopy) {
-      const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(s.a + from));
+      const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(s.main + from));
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(s.grid + to), v);
     } else {
-      store<kImage, kParts>(s, value<kForm, kParts>(s, from, p[g], q[g], r[g], t[g]), from, to);
+      store<kKeep, kPrecision>(
+          s, value<kForm, kPrecision>(s, from, main_scale[g], main_shift[g], side_scale[g], side_shift[g]),
+          from, to);
     }
   }
 };
 
-template <int kGroups, int kForm, bool kImage, bool kParts>
+template <int kGroups, GridSource::Form kForm, Keep kKeep, Precision kPrecision>
 void fill(const GridSource& s, int first_run, int last_run) {
   constexpr long kPixel = kGroups * 16;
-  Filler<kGroups, kForm, kImage, kParts> filler(s);
+  Filler<kGroups, kForm, kKeep, kPrecision> filler(s);
   for (int k = first_run; k < last_run; ++k) {
-    const Run run = s.runs[k];
+    const PixelRun run = s.runs[k];
     long from = run.src * kPixel, to = run.dst * kPixel;
     for (int i = 0; i < run.count; ++i, from += run.src_step * kPixel, to += run.dst_step * kPixel) {
       for (int g = 0; g < kGroups; ++g) filler.vector(g, from + 16 * g, to + 16 * g);
@@ -122,21 +130,24 @@ void fill(const GridSource& s, int first_run, int last_run) {
   }
 }
 
-template <int kGroups, bool kParts>
+template <int kGroups, Precision kPrecision>
 void fill_form(const GridSource& source, int first_run, int last_run) {
   const bool image = source.image != nullptr;
   switch (source.form) {
     case GridSource::kCopy:
-      return fill<kGroups, GridSource::kCopy, false, false>(source, first_run, last_run);
+      return fill<kGroups, GridSource::kCopy, Keep::kGrid, Precision::kBf16>(source, first_run, last_run);
     case GridSource::kNorm:
-      return image ? fill<kGroups, GridSource::kNorm, true, kParts>(source, first_run, last_run)
-                   : fill<kGroups, GridSource::kNorm, false, kParts>(source, first_run, last_run);
+      return image ? fill<kGroups, GridSource::kNorm, Keep::kGridAndImage, kPrecision>(source, first_run,
+                                                                                       last_run)
+                   : fill<kGroups, GridSource::kNorm, Keep::kGrid, kPrecision>(source, first_run, last_run);
     case GridSource::kNormSkip:
-      return fill<kGroups, GridSource::kNormSkip, true, kParts>(source, first_run, last_run);
+      return fill<kGroups, GridSource::kNormSkip, Keep::kGridAndImage, kPrecision>(source, first_run,
+                                                                                   last_run);
     case GridSource::kNormNorm:
-      return fill<kGroups, GridSource::kNormNorm, true, kParts>(source, first_run, last_run);
+      return fill<kGroups, GridSource::kNormNorm, Keep::kGridAndImage, kPrecision>(source, first_run,
+                                                                                   last_run);
     case GridSource::kBackward:
-      return fill<kGroups, GridSource::kBackward, false, false>(source, first_run, last_run);
+      return fill<kGroups, GridSource::kBackward, Keep::kGrid, Precision::kBf16>(source, first_run, last_run);
   }
 }
 
@@ -145,12 +156,12 @@ void fill_form(const GridSource& source, int first_run, int last_run) {
 void fill_grid(const GridSource& source, int first_run, int last_run) {
   with_groups(source.channels, [&](auto groups) {
     constexpr int kGroups = decltype(groups)::value;
-    source.grid_low == nullptr ? fill_form<kGroups, false>(source, first_run, last_run)
-                               : fill_form<kGroups, true>(source, first_run, last_run);
+    source.grid_low == nullptr ? fill_form<kGroups, Precision::kBf16>(source, first_run, last_run)
+                               : fill_form<kGroups, Precision::kTwoParts>(source, first_run, last_run);
   });
 }
 
-void store_statistics(int channels, const float* sums, Bf16* z, Low* low, double* sum, double* square) {
+void store_statistics(int channels, const float* sums, Bf16* z, LowBits* low, double* sum, double* square) {
   with_groups(channels, [&](auto groups) {
     constexpr int kGroups = decltype(groups)::value;
     __m512 s[kGroups], q[kGroups];
@@ -185,7 +196,7 @@ void store_activation(int channels, const float* sums, const float* bias, bool r
 
 namespace {
 
-template <int kGroups, bool kSkip, bool kMask, bool kSecond>
+template <int kGroups, GradientForm kForm>
 void gradient_rows(const float* sums, const RowRun* runs, int run_count, const GradientEpilogue& e) {
   __m512 sum[kGroups], product[kGroups], product2[kGroups];
   for (int g = 0; g < kGroups; ++g) sum[g] = product[g] = product2[g] = _mm512_setzero_ps();
@@ -194,10 +205,10 @@ void gradient_rows(const float* sums, const RowRun* runs, int run_count, const G
     const long base = static_cast<long>(runs[r].pixel) * kGroups * 16;
     each_vector<kGroups>(runs[r].count, [&](int g, long i) {
       __m512 v = _mm512_loadu_ps(in + i);
-      if constexpr (kSkip) v = _mm512_add_ps(v, load_bf16(e.skip + base + i));
+      if constexpr (kForm.skip) v = _mm512_add_ps(v, load_bf16(e.skip + base + i));
       const __m512 z = load_bf16(e.first.z + base + i);
       __mmask16 positive;
-      if constexpr (kMask) {
+      if constexpr (kForm.mask) {
         const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(e.mask + base + i));
         positive = _mm256_cmpgt_epi16_mask(x, _mm256_setzero_si256());
       } else {
@@ -209,7 +220,7 @@ void gradient_rows(const float* sums, const RowRun* runs, int run_count, const G
       store_bf16(e.d + base + i, v);
       sum[g] = _mm512_add_ps(sum[g], v);
       product[g] = _mm512_fmadd_ps(v, _mm512_sub_ps(z, _mm512_loadu_ps(e.first.mean + 16 * g)), product[g]);
-      if constexpr (kSecond) {
+      if constexpr (kForm.second) {
         const __m512 z2 = load_bf16(e.second.z + base + i);
         product2[g] =
             _mm512_fmadd_ps(v, _mm512_sub_ps(z2, _mm512_loadu_ps(e.second.mean + 16 * g)), product2[g]);
@@ -219,7 +230,7 @@ void gradient_rows(const float* sums, const RowRun* runs, int run_count, const G
   for (int g = 0; g < kGroups; ++g) {
     add_to_doubles(e.first.sum + 16 * g, sum[g]);
     add_to_doubles(e.first.product + 16 * g, product[g]);
-    if constexpr (kSecond) {
+    if constexpr (kForm.second) {
       add_to_doubles(e.second.sum + 16 * g, sum[g]);
       add_to_doubles(e.second.product + 16 * g, product2[g]);
     }
@@ -234,17 +245,18 @@ void store_gradient(int channels, const float* sums, const RowRun* runs, int run
     constexpr int kGroups = decltype(groups)::value;
     const bool skip = e.skip != nullptr, mask = e.mask != nullptr, second = e.second.z != nullptr;
     if (!mask) {
-      gradient_rows<kGroups, false, false, false>(sums, runs, run_count, e);
+      gradient_rows<kGroups, GradientForm{}>(sums, runs, run_count, e);
     } else if (second) {
       if (skip) {
-        gradient_rows<kGroups, true, true, true>(sums, runs, run_count, e);
+        gradient_rows<kGroups, GradientForm{.skip = true, .mask = true, .second = true}>(sums, runs,
+                                                                                         run_count, e);
       } else {
-        gradient_rows<kGroups, false, true, true>(sums, runs, run_count, e);
+        gradient_rows<kGroups, GradientForm{.mask = true, .second = true}>(sums, runs, run_count, e);
       }
     } else if (skip) {
-      gradient_rows<kGroups, true, true, false>(sums, runs, run_count, e);
+      gradient_rows<kGroups, GradientForm{.skip = true, .mask = true}>(sums, runs, run_count, e);
     } else {
-      gradient_rows<kGroups, false, true, false>(sums, runs, run_count, e);
+      gradient_rows<kGroups, GradientForm{.mask = true}>(sums, runs, run_count, e);
     }
   });
 }

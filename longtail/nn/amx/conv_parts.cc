@@ -3,7 +3,7 @@
 #include "longtail/nn/amx/image_loop.h"
 
 namespace longtail::nn::amx {
-void conv_statistics_parts(const ImageConv& conv, Bf16* z, Low* low, double* sum, double* square) {
+void conv_statistics_parts(const ImageConv& conv, Bf16* z, LowBits* low, double* sum, double* square) {
   convolve(conv, Statistics<true>{z, low, sum, square, {}, {}});
 }
 

@@ -10,10 +10,10 @@
 namespace longtail::nn::amx {
 namespace {
 
-constexpr Kind kAll[] = {Kind::kFirst,  Kind::kSame16, Kind::kDown16,
-                         Kind::kSame32, Kind::kDown32, Kind::kSame64};
-constexpr Kind kSame[] = {Kind::kSame16, Kind::kSame32, Kind::kSame64};
-constexpr Kind kDown[] = {Kind::kDown16, Kind::kDown32};
+constexpr ConvKind kAll[] = {ConvKind::kFirst,  ConvKind::kSame16, ConvKind::kDown16,
+                             ConvKind::kSame32, ConvKind::kDown32, ConvKind::kSame64};
+constexpr ConvKind kSame[] = {ConvKind::kSame16, ConvKind::kSame32, ConvKind::kSame64};
+constexpr ConvKind kDown[] = {ConvKind::kDown16, ConvKind::kDown32};
 
 // The operands are exact in bf16 and the sums are floats: only their rounding may differ.
 void expect_close(const std::vector<float>& actual, const std::vector<double>& expected,
@@ -31,14 +31,14 @@ GridSource copying(int channels, const std::vector<Bf16>& image, std::vector<Bf1
   GridSource source{};
   source.form = GridSource::kCopy;
   source.channels = channels;
-  source.a = image.data();
+  source.main = image.data();
   source.grid = grid.data();
   source.runs = g.grid.runs.data();
   return source;
 }
 
 std::vector<Bf16> on_grid(const Geometry& g, const std::vector<Bf16>& image, int channels) {
-  if (g.kind == Kind::kFirst) {
+  if (g.kind == ConvKind::kFirst) {
     std::vector<Bf16> padded(kPaddedInput), gathered(1024 * 32);
     pad_input(channels, image.data(), padded.data());
     gather_neighbours(channels, padded.data(), gathered.data());
@@ -50,17 +50,17 @@ std::vector<Bf16> on_grid(const Geometry& g, const std::vector<Bf16>& image, int
 }
 
 std::vector<Bf16> in_pairs(const Geometry& g, const std::vector<Bf16>& image) {
-  const int channels = g.kind == Kind::kFirst ? 32 : g.in_channels;
-  const std::vector<Bf16> source = g.kind == Kind::kFirst ? on_grid(g, image, g.in_channels) : image;
+  const int channels = g.kind == ConvKind::kFirst ? 32 : g.in_channels;
+  const std::vector<Bf16> source = g.kind == ConvKind::kFirst ? on_grid(g, image, g.in_channels) : image;
   std::vector<Bf16> pairs(z(g.pairs.positions * channels * 2));
   interleave_pixels(g.pairs.layout(), channels, source.data(), pairs.data());
   return pairs;
 }
 
 std::vector<Bf16> transposed(const Geometry& g, const std::vector<Bf16>& d) {
-  const Kind same = g.out_channels == 16   ? Kind::kSame16
-                    : g.out_channels == 32 ? Kind::kSame32
-                                           : Kind::kSame64;
+  const ConvKind same = g.out_channels == 16   ? ConvKind::kSame16
+                        : g.out_channels == 32 ? ConvKind::kSame32
+                                               : ConvKind::kSame64;
   const std::vector<Bf16> grid = on_grid(make_geometry(same), d, g.out_channels);
   std::vector<Bf16> result(d.size());
   transpose_pixels(g.order.chunks(), g.order.first.data(), g.order.pair_distance, g.out_channels, grid.data(),
@@ -90,14 +90,14 @@ std::vector<float> convolve(const Geometry& g, const ConvShape& shape, const std
   return sums;
 }
 
-std::string label(Kind kind, int channels) {
+std::string label(ConvKind kind, int channels) {
   return "kind " + std::to_string(static_cast<int>(kind)) + ", " + std::to_string(channels) +
          " input channels";
 }
 
 TEST(AmxConvolution, FirstLayerAndStrideTwoEqualPlainLoops) {
   SKIP_WITHOUT_TILES();
-  for (const Kind kind : {Kind::kFirst, Kind::kDown16, Kind::kDown32}) {
+  for (const ConvKind kind : {ConvKind::kFirst, ConvKind::kDown16, ConvKind::kDown32}) {
     for (const int channels : {1, 3}) {
       const Geometry g = make_geometry(kind, channels);
       Numbers numbers(static_cast<std::uint32_t>(kind) + 1);
@@ -112,7 +112,7 @@ TEST(AmxConvolution, FirstLayerAndStrideTwoEqualPlainLoops) {
 
 TEST(AmxConvolution, StrideOneWithStatisticsEqualsPlainLoops) {
   SKIP_WITHOUT_TILES();
-  for (const Kind kind : kSame) {
+  for (const ConvKind kind : kSame) {
     const Geometry g = make_geometry(kind);
     Numbers numbers(31);
     const Plain plain(g, 3, numbers);
@@ -141,7 +141,7 @@ TEST(AmxConvolution, StrideOneWithStatisticsEqualsPlainLoops) {
 // With the batch norm and skip of a forward pass on the way to the grid, and the kept image beside it.
 TEST(AmxConvolution, SourcesAreAppliedOnTheWayToTheGrid) {
   SKIP_WITHOUT_TILES();
-  for (const Kind kind : kSame) {
+  for (const ConvKind kind : kSame) {
     const Geometry g = make_geometry(kind);
     for (const auto form :
          {GridSource::kNorm, GridSource::kNormSkip, GridSource::kNormNorm, GridSource::kBackward}) {
@@ -166,7 +166,7 @@ TEST(AmxConvolution, SourcesAreAppliedOnTheWayToTheGrid) {
         const float va = widen(a[i]), vb = widen(b[i]);
         float v = 0;
         if (form == GridSource::kBackward) {
-          v = std::fma(va, p[c], std::fma(vb, q[c], r[c]));
+          v = std::fma(va, p[c], std::fma(vb, r[c], q[c]));
         } else {
           v = std::fma(va, p[c], q[c]);
           if (form == GridSource::kNormSkip) v += vb;
@@ -184,7 +184,7 @@ TEST(AmxConvolution, SourcesAreAppliedOnTheWayToTheGrid) {
 
 TEST(AmxConvolution, ActivationsOfPredictionEqualPlainLoops) {
   SKIP_WITHOUT_TILES();
-  for (const Kind kind : kSame) {
+  for (const ConvKind kind : kSame) {
     for (const bool add : {false, true}) {
       const Geometry g = make_geometry(kind);
       Numbers numbers(33);
@@ -209,7 +209,7 @@ TEST(AmxConvolution, ActivationsOfPredictionEqualPlainLoops) {
 
 TEST(AmxConvolution, ProjectionsEqualPlainLoops) {
   SKIP_WITHOUT_TILES();
-  for (const Kind kind : kDown) {
+  for (const ConvKind kind : kDown) {
     const Geometry g = make_geometry(kind);
     Numbers numbers(7);
     const Plain plain(g, 1, numbers);
@@ -223,7 +223,7 @@ TEST(AmxConvolution, ProjectionsEqualPlainLoops) {
 // In every form of its epilogue, in place of the gradient it comes from.
 TEST(AmxConvolution, DataGradientEqualsPlainLoopsAtStrideOne) {
   SKIP_WITHOUT_TILES();
-  for (const Kind kind : kSame) {
+  for (const ConvKind kind : kSame) {
     for (int form = 0; form < 5; ++form) {
       const bool mask = form > 0, skip = form == 1 || form == 2, second = form == 2 || form == 4;
       const Geometry g = make_geometry(kind);
@@ -274,10 +274,10 @@ TEST(AmxConvolution, DataGradientEqualsPlainLoopsAtStrideOne) {
 // Stride two, alone and with the gradient of the projection beside it in the same sums.
 TEST(AmxConvolution, DataGradientEqualsPlainLoopsAtStrideTwo) {
   SKIP_WITHOUT_TILES();
-  for (const Kind kind : kDown) {
+  for (const ConvKind kind : kDown) {
     for (const bool projection : {false, true}) {
       const Geometry g = make_geometry(kind);
-      const Geometry small = make_geometry(kind == Kind::kDown16 ? Kind::kSame32 : Kind::kSame64);
+      const Geometry small = make_geometry(kind == ConvKind::kDown16 ? ConvKind::kSame32 : ConvKind::kSame64);
       Numbers numbers(9);
       const Plain plain(g, 3, numbers), side(g, 1, numbers);
       std::vector<Bf16> grids = on_grid(small, plain.d, g.out_channels);
@@ -326,9 +326,9 @@ TEST(AmxConvolution, DataGradientEqualsPlainLoopsAtStrideTwo) {
 // Several images one after the other, added to sums that are already there.
 TEST(AmxConvolution, WeightGradientEqualsPlainLoopsForEveryKind) {
   SKIP_WITHOUT_TILES();
-  for (const Kind kind : kAll) {
+  for (const ConvKind kind : kAll) {
     for (const int kernel : {3, 1}) {
-      const bool down = kind == Kind::kDown16 || kind == Kind::kDown32;
+      const bool down = kind == ConvKind::kDown16 || kind == ConvKind::kDown32;
       if (kernel == 1 && !down) continue;
       for (const int channels : {1, 3}) {
         const Geometry g = make_geometry(kind, channels);

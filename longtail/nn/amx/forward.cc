@@ -33,12 +33,12 @@ void TileBackend::convolve_same(const Layer& layer, ImageConv& conv, int image, 
   double* square = slice.sums.product[0];
   if (!fine_) return conv_statistics(conv, out, sum, square);
   conv.low_weights = low_weights(layer);
-  conv.ahead_low = lows(conv.ahead);
+  conv.prefetch_low = lows(conv.prefetch);
   conv_statistics_parts(conv, out, low(out), sum, square);
 }
 
 void TileBackend::stem_forward(const Slice<float>& slice) {
-  Bf16* grid = scratch(slice).grid(Kind::kFirst);
+  Bf16* grid = scratch(slice).grid(ConvKind::kFirst);
   for (int i = 0; i < slice.count(); ++i) {
     const int image = slice.image(i);
     gather_input(image, scratch(slice));
@@ -51,37 +51,37 @@ GridSource TileBackend::block_input(std::size_t b, int image, Scratch& scratch) 
   const Layer& main = b == 0 ? network_.stem : network_.blocks[b - 1].second;
   source.form = GridSource::kNorm;
   source.channels = main.unit.out;
-  source.a = z(main, image);
-  source.a_low = low(source.a);
-  source.p = norm(main).scale;
-  source.q = norm(main).shift;
+  source.main = z(main, image);
+  source.main_low = low(source.main);
+  source.main_scale = norm(main).scale;
+  source.main_shift = norm(main).shift;
   source.image = x(b, image);
   source.image_low = low(source.image);
   if (b == 0) return source;
-  const Block& previous = network_.blocks[b - 1];
+  const TileBlock& previous = network_.blocks[b - 1];
   if (previous.skip == Skip::kProjection) {
     source.form = GridSource::kNormNorm;
-    source.b = z(previous.projection, image);
-    source.b_low = low(source.b);
-    source.r = norm(previous.projection).scale;
-    source.s = norm(previous.projection).shift;
+    source.side = z(previous.projection, image);
+    source.side_low = low(source.side);
+    source.side_scale = norm(previous.projection).scale;
+    source.side_shift = norm(previous.projection).shift;
     return source;
   }
   source.form = GridSource::kNormSkip;
-  source.b = x(b - 1, image);
-  source.b_low = low(source.b);
+  source.side = x(b - 1, image);
+  source.side_low = low(source.side);
   if (previous.skip == Skip::kPad) {
-    pad_skip(*previous.first.geometry, source.b, Bf16{0}, scratch.values3.data());
-    source.b = scratch.values3.data();
+    pad_skip(*previous.first.geometry, source.side, Bf16{0}, scratch.skip_values.data());
+    source.side = scratch.skip_values.data();
     if (!fine_) return source;
-    pad_skip(*previous.first.geometry, source.b_low, kZeroLow, scratch.values3_low.data());
-    source.b_low = scratch.values3_low.data();
+    pad_skip(*previous.first.geometry, source.side_low, kZeroLow, scratch.skip_values_low.data());
+    source.side_low = scratch.skip_values_low.data();
   }
   return source;
 }
 
 void TileBackend::first_forward(std::size_t b, const Slice<float>& slice) {
-  const Block& block = network_.blocks[b];
+  const TileBlock& block = network_.blocks[b];
   const Geometry& g = *block.first.geometry;
   for (int i = 0; i < slice.count(); ++i) {
     const int image = slice.image(i);
@@ -92,7 +92,7 @@ void TileBackend::first_forward(std::size_t b, const Slice<float>& slice) {
     if (g.same()) {
       ImageConv conv =
           image_conv(*block.first.geometry, source, forward_weights_.data() + block.first.forward);
-      conv.ahead = ahead(slice, image, [&](int next) {
+      conv.prefetch = prefetch(slice, image, [&](int next) {
         const Layer& main = b == 0 ? network_.stem : network_.blocks[b - 1].second;
         const bool projected = b > 0 && network_.blocks[b - 1].skip == Skip::kProjection;
         const Bf16* side =
@@ -109,22 +109,22 @@ void TileBackend::first_forward(std::size_t b, const Slice<float>& slice) {
 }
 
 void TileBackend::second_forward(std::size_t b, const Slice<float>& slice) {
-  const Block& block = network_.blocks[b];
+  const TileBlock& block = network_.blocks[b];
   const Layer& layer = block.second;
   const Norm<float>& n = norm(block.first);
   GridSource source{};
   source.form = GridSource::kNorm;
   source.channels = layer.unit.in;
-  source.p = n.scale;
-  source.q = n.shift;
+  source.main_scale = n.scale;
+  source.main_shift = n.shift;
   source.grid = scratch(slice).grid(layer.geometry->kind);
   source.grid_low = grid_low(layer.geometry->kind, scratch(slice));
   for (int i = 0; i < slice.count(); ++i) {
     const int image = slice.image(i);
-    source.a = z(block.first, image);
-    source.a_low = low(source.a);
+    source.main = z(block.first, image);
+    source.main_low = low(source.main);
     ImageConv conv = image_conv(*layer.geometry, source, forward_weights_.data() + layer.forward);
-    conv.ahead = ahead(slice, image, [&](int next) {
+    conv.prefetch = prefetch(slice, image, [&](int next) {
       return std::array{z(block.first, next), z(layer, next)};
     });
     convolve_same(layer, conv, image, slice);
@@ -132,13 +132,13 @@ void TileBackend::second_forward(std::size_t b, const Slice<float>& slice) {
 }
 
 void TileBackend::features_forward(const Slice<float>& slice, float* features) {
-  const Run all{0, 1, 0, 1, kStripPixels};
+  const PixelRun all{0, 1, 0, 1, kStripPixels};
   const std::size_t behind = network_.blocks.size();
   for (int i = 0; i < slice.count(); ++i) {
     const int image = slice.image(i);
     GridSource source = block_input(behind, image, scratch(slice));
     source.grid = scratch(slice).values.data();
-    if (fine_) source.grid_low = scratch(slice).values2.data();
+    if (fine_) source.grid_low = scratch(slice).inner_values.data();
     source.runs = &all;
     fill_grid(source, 0, 1);
     mean_pixels(x(behind, image), low(x(behind, image)), features + std::ptrdiff_t{image} * kMaxChannels);
@@ -151,7 +151,7 @@ namespace {
 // middle of the added ones.
 template <class Visit>
 void each_kept_pixel(const Geometry& g, const Visit& visit) {
-  const int side = g.kind == Kind::kDown16 ? 16 : 8;
+  const int side = g.kind == ConvKind::kDown16 ? 16 : 8;
   const int first_channel = (g.out_channels - g.in_channels) / 2;
   for (int y = 0; y < side; ++y) {
     for (int x = 0; x < side; ++x) {
@@ -170,7 +170,7 @@ void pad_skip(const Geometry& g, const Value* x, Value zero, Value* skip) {
   each_kept_pixel(g, [&](int large, int small) { std::memcpy(skip + small, x + large, bytes); });
 }
 template void pad_skip(const Geometry& g, const Bf16* x, Bf16 zero, Bf16* skip);
-template void pad_skip(const Geometry& g, const Low* x, Low zero, Low* skip);
+template void pad_skip(const Geometry& g, const LowBits* x, LowBits zero, LowBits* skip);
 
 void pad_skip_gradient(const Geometry& g, const Bf16* d, Bf16* gradient) {
   std::memset(gradient, 0, static_cast<std::size_t>(g.in_pixels * g.in_channels) * sizeof(Bf16));

@@ -109,18 +109,18 @@ PixelOrder order_of(int side) {
 // ---- offsets of taps ----
 
 // Positions from the start of a tile's window to tap (dy, dx).
-int tap_position(Kind kind, int dy, int dx) {
+int tap_position(ConvKind kind, int dy, int dx) {
   switch (kind) {
-    case Kind::kFirst:
+    case ConvKind::kFirst:
       return 0;
-    case Kind::kSame16:
-    case Kind::kDown16:
+    case ConvKind::kSame16:
+    case ConvKind::kDown16:
       return dy * 34 + dx;
-    case Kind::kSame32:
+    case ConvKind::kSame32:
       return dy * 18 + dx;
-    case Kind::kDown32:
+    case ConvKind::kDown32:
       return dy * 36 + (dx % 2) * 18 + (dx / 2) * 2;
-    case Kind::kSame64:
+    case ConvKind::kSame64:
       return dy * 20 + dx * 2;
   }
   return 0;
@@ -130,7 +130,7 @@ int tap_position(Kind kind, int dy, int dx) {
 void set_same_offsets(Geometry& g) {
   const int pixel = 2 * g.in_channels;
   g.row_pitch = tap_position(g.kind, 1, 0) * pixel;
-  if (g.kind == Kind::kSame16) {
+  if (g.kind == ConvKind::kSame16) {
     g.chunk_offset = {0, 64};
     g.row_stride = 64;
     g.outputs = 2;
@@ -146,15 +146,15 @@ void set_same_offsets(Geometry& g) {
 }
 
 void set_conv_offsets(Geometry& g) {
-  const int pixel = 2 * (g.kind == Kind::kFirst ? 32 : g.in_channels);
+  const int pixel = 2 * (g.kind == ConvKind::kFirst ? 32 : g.in_channels);
   for (int tile = 0; tile < g.out_pixels / 16; ++tile) {
-    const int position = g.kind == Kind::kFirst    ? tile * 16
-                         : g.kind == Kind::kDown16 ? tile * 2 * 34
-                                                   : tile * 2 * 36;
+    const int position = g.kind == ConvKind::kFirst    ? tile * 16
+                         : g.kind == ConvKind::kDown16 ? tile * 2 * 34
+                                                       : tile * 2 * 36;
     g.tile_offset.push_back(position * pixel);
   }
-  g.row_stride = g.kind == Kind::kDown16 ? 2 * pixel : pixel;
-  if (g.kind == Kind::kFirst) {
+  g.row_stride = g.kind == ConvKind::kDown16 ? 2 * pixel : pixel;
+  if (g.kind == ConvKind::kFirst) {
     g.chunk_offset = {0};
   } else if (g.in_channels == 16) {
     for (int dy = 0; dy < 3; ++dy) {
@@ -168,35 +168,35 @@ void set_conv_offsets(Geometry& g) {
 }
 
 void set_pair_offsets(Geometry& g) {
-  const int channels = g.kind == Kind::kFirst ? 32 : g.in_channels;
+  const int channels = g.kind == ConvKind::kFirst ? 32 : g.in_channels;
   const int pair = 64, plane = g.pairs.positions * pair;  // of sixteen channels
   for (int chunk = 0; chunk < g.order.chunks(); ++chunk) {
     int position = 0;
     switch (g.kind) {
-      case Kind::kFirst:
+      case ConvKind::kFirst:
         position = chunk * 16;
         break;
-      case Kind::kSame16:
+      case ConvKind::kSame16:
         position = (chunk / 2) * 34 + (chunk % 2) * 16;
         break;
-      case Kind::kDown16:
+      case ConvKind::kDown16:
         position = chunk * 2 * 34;
         break;
-      case Kind::kSame32:
+      case ConvKind::kSame32:
         position = chunk * 18;
         break;
-      case Kind::kDown32:
+      case ConvKind::kDown32:
         position = chunk * 2 * 36;
         break;
-      case Kind::kSame64:
+      case ConvKind::kSame64:
         position = chunk * 20;
         break;
     }
     g.pair_chunk.push_back(position * pair);
   }
-  g.pair_stride = g.kind == Kind::kDown16 ? 2 * pair : pair;
+  g.pair_stride = g.kind == ConvKind::kDown16 ? 2 * pair : pair;
   for (int tile = 0; tile < channels / 16; ++tile) {
-    for (int tap = 0; tap < (g.kind == Kind::kFirst ? 1 : 9); ++tap) {
+    for (int tap = 0; tap < (g.kind == ConvKind::kFirst ? 1 : 9); ++tap) {
       g.pair_column.push_back(tap_position(g.kind, tap / 3, tap % 3) * pair + tile * plane);
     }
     g.middle_column.push_back(tap_position(g.kind, 1, 1) * pair + tile * plane);
@@ -252,7 +252,7 @@ std::vector<std::int32_t> same_index(const Geometry& g, const Weight& weight) {
 
 }  // namespace
 
-Geometry make_geometry(Kind kind, int input_channels) {
+Geometry make_geometry(ConvKind kind, int input_channels) {
   Geometry g;
   g.kind = kind;
   const auto shape = [&g](int in, int out, int in_side, int out_side) {
@@ -263,40 +263,40 @@ Geometry make_geometry(Kind kind, int input_channels) {
     g.order = order_of(out_side);
   };
   switch (kind) {
-    case Kind::kFirst:
+    case ConvKind::kFirst:
       shape(input_channels, 16, 32, 32);
       // Neighbourhoods are gathered pixel after pixel; pairs like the order of the output.
       g.pairs.runs.push_back({0, 512, 1, 0, 1, 512});
       g.pairs.positions = 512;
       g.grid.positions = 1024;
       break;
-    case Kind::kSame16:
+    case ConvKind::kSame16:
       shape(16, 16, 32, 32);
       g.grid = plain_grid(32);
       g.pairs = plain_pairs(32);
       break;
-    case Kind::kDown16:
+    case ConvKind::kDown16:
       shape(16, 32, 32, 16);
       g.grid = plain_grid(32);
       g.pairs = plain_pairs(32);
       break;
-    case Kind::kSame32:
+    case ConvKind::kSame32:
       shape(32, 32, 16, 16);
       g.grid = plain_grid(16);
       g.pairs = plain_pairs(16);
       break;
-    case Kind::kDown32:
+    case ConvKind::kDown32:
       shape(32, 64, 16, 8);
       g.grid = down32_grid();
       g.pairs = down32_pairs();
       break;
-    case Kind::kSame64:
+    case ConvKind::kSame64:
       shape(64, 64, 8, 8);
       g.grid = same64_grid();
       g.pairs = same64_pairs();
       break;
   }
-  if (g.in_pixels == g.out_pixels && kind != Kind::kFirst) {
+  if (g.in_pixels == g.out_pixels && kind != ConvKind::kFirst) {
     set_same_offsets(g);
   } else {
     set_conv_offsets(g);
@@ -322,10 +322,10 @@ ImageConv image_conv(const Geometry& g, const GridSource& source, const Bf16* we
   return conv;
 }
 
-UpGeometry make_up_geometry(Kind kind, bool projection, std::int32_t second_grid) {
+UpGeometry make_up_geometry(ConvKind kind, bool projection, std::int32_t second_grid) {
   UpGeometry up;
-  const bool large = kind == Kind::kDown16;  // 32x32 from 16x16, else 16x16 from 8x8
-  const Kind grid = large ? Kind::kSame32 : Kind::kSame64;
+  const bool large = kind == ConvKind::kDown16;  // 32x32 from 16x16, else 16x16 from 8x8
+  const ConvKind grid = large ? ConvKind::kSame32 : ConvKind::kSame64;
   const int channels = large ? 32 : 64;  // of the operand
   const int halves = channels / 32, pixel = channels * 2;
   // An even pixel 2y is reached by tap 1 from y; an odd one by tap 2 from y and by tap 0 from y + 1.
@@ -375,7 +375,7 @@ std::vector<std::int32_t> forward_index(const Geometry& g, int kernel) {
       each_element([&](int k, int column) {
         const int out = tile * 16 + column;
         std::int32_t at = -1;
-        if (g.kind == Kind::kFirst) {
+        if (g.kind == ConvKind::kFirst) {
           const int tap = k / g.in_channels, channel = k % g.in_channels;
           if (tap < 9) at = (out * g.in_channels + channel) * 9 + tap;
         } else if (kernel == 1) {
@@ -417,8 +417,8 @@ std::vector<std::int32_t> gradient_index(const Geometry& g, int kernel) {
     for (int in = 0; in < g.in_channels; ++in) {
       for (int tap = 0; tap < taps; ++tap) {
         // The first layer's columns are the gathered values.
-        const int value = g.kind == Kind::kFirst ? tap * g.in_channels + in : in;
-        const int column = g.kind == Kind::kFirst ? value / 16 : in / 16 * taps + tap;
+        const int value = g.kind == ConvKind::kFirst ? tap * g.in_channels + in : in;
+        const int column = g.kind == ConvKind::kFirst ? value / 16 : in / 16 * taps + tap;
         index.push_back((column * row_tiles + out / 16) * kTileFloats + (out % 16) * 16 + value % 16);
       }
     }

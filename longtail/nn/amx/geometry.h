@@ -6,15 +6,19 @@
 // pixel (y, x) at ((y % 4) * 8 + x) * 2 + y / 4, so that sixteen consecutive pixels are one tile without a
 // gap.
 //
-// For a convolution the input lies on a grid with a border of zeros, where a tap is an offset:
-//   kSame16    34 x 34 pixels of 16 channels. Pixels 2j and 2j+1 are one chunk of 64 bytes; the chunks of 2j
+// For a convolution the input lies on a grid with a border of zeros, where a tap is an offset (drawn in
+// docs/tiles.md):
+//   kFirst   32 gathered values per pixel.
+//   kSame16  34 x 34 pixels of 16 channels. Pixels 2j and 2j+1 are one chunk of 64 bytes; the chunks of 2j
 //   and
-//              2j+2 serve the output pixels 2j and 2j+1, which differ only in where the zeros of their
-//              weights are.
-//   kDown16    the same grid; two taps make one chunk.
-//   kSame32    18 x 18 pixels of 32 channels.
-//   kDown32    [9 rows][even | odd columns][9][row, row + 8], so that a tile's rows stay evenly spaced at
-//   stride 2. kSame64    [6 rows][10 columns][row, row + 4]. kFirst     32 gathered values a pixel.
+//            2j+2 serve the output pixels 2j and 2j+1, which differ only in where the zeros of their weights
+//            are.
+//   kDown16  the same grid; two taps make one chunk.
+//   kSame32  18 x 18 pixels of 32 channels.
+//   kDown32  [9 rows][even | odd columns][9][row, row + 8], so that a tile's rows stay evenly spaced at
+//   stride
+//            2.
+//   kSame64  [6 rows][10 columns][row, row + 4].
 // For its weight gradient the input is interleaved in pairs of pixels half an image apart (rows y and y + 16,
 // 8 or 4), so that a tap is again an offset that keeps pairs together; the output's gradient is channel-major
 // in the same order.
@@ -30,13 +34,13 @@ namespace longtail::nn::amx {
 // Where pixel (y, x) of an 8x8 image lies.
 constexpr int interleaved8(int y, int x) { return ((y % 4) * 8 + x) * 2 + y / 4; }
 
-enum class Kind { kFirst, kSame16, kDown16, kSame32, kDown32, kSame64 };
+enum class ConvKind { kFirst, kSame16, kDown16, kSame32, kDown32, kSame64 };
 constexpr int kKinds = 6;
 
 // A padded grid that an image is copied to.
 struct Grid {
-  std::vector<Run> runs;
-  std::vector<std::int32_t> run_end;  // Same kinds: the runs that the first strips need; one a strip
+  std::vector<PixelRun> runs;
+  std::vector<std::int32_t> run_end;  // Same kinds: the runs that the first strips need; one per strip
   int positions = 0;                  // with slack for reads past the end
 };
 // Pairs of pixels of a padded grid.
@@ -46,7 +50,7 @@ struct PairGrid {
   PairLayout layout() const { return {runs.data(), static_cast<int>(runs.size()), positions}; }
 };
 // The order of pixels in the channel-major operand, as positions on the grid of the Same kind: sixteen pairs
-// a chunk.
+// per chunk.
 struct PixelOrder {
   std::vector<std::int32_t> first;
   int pair_distance = 0;
@@ -54,7 +58,7 @@ struct PixelOrder {
 };
 
 struct Geometry {
-  Kind kind;
+  ConvKind kind;
   int in_channels, out_channels;
   int in_pixels, out_pixels;  // of the image
 
@@ -63,7 +67,7 @@ struct Geometry {
   std::ptrdiff_t row_stride;
   std::vector<std::int32_t> tile_offset;  // Down kinds: one for every 16 output pixels
   std::ptrdiff_t row_pitch = 0;           // Same kinds: from one row of the grid to the next
-  int outputs = 0;                        // and tiles of sums a row: see ImageConv
+  int outputs = 0;                        // and tiles of sums per row: see ImageConv
 
   PairGrid pairs;                        // of the input
   std::vector<std::int32_t> pair_chunk;  // offset of a chunk of 32 output pixels
@@ -74,12 +78,12 @@ struct Geometry {
   PixelOrder order;  // of the output
 
   bool same() const { return outputs > 0; }
-  int strips() const { return out_pixels / kStripPixels; }                            // Down kinds
-  int row_strips() const { return out_pixels / (kind == Kind::kSame16 ? 128 : 64); }  // Same kinds
+  int strips() const { return out_pixels / kStripPixels; }                                // Down kinds
+  int row_strips() const { return out_pixels / (kind == ConvKind::kSame16 ? 128 : 64); }  // Same kinds
 };
 
 // in_channels matters only for kFirst (1 or 3).
-Geometry make_geometry(Kind kind, int input_channels = 3);
+Geometry make_geometry(ConvKind kind, int input_channels = 3);
 
 // The 1x1 convolution of stride 2 beside kDown16 and kDown32 reads the tap in the middle: its chunk offset.
 std::int32_t middle_chunk(const Geometry& geometry);
@@ -93,10 +97,10 @@ struct UpGeometry {
   std::vector<std::int32_t> operand_offset;
   std::vector<std::int32_t> weight_tile;
   std::int32_t first_entry[5];
-  std::vector<std::int32_t> tile_offset;      // one a strip
+  std::vector<std::int32_t> tile_offset;      // one per strip
   std::vector<std::vector<RowRun>> row_runs;  // of a strip
 };
-UpGeometry make_up_geometry(Kind kind, bool projection, std::int32_t second_grid);
+UpGeometry make_up_geometry(ConvKind kind, bool projection, std::int32_t second_grid);
 
 // ---- weights: for every element of a packed array, its index in the convolution's weights (out, in, 3, 3 or
 // 1, 1), or -1 for zero ----

@@ -11,7 +11,7 @@ namespace {
 
 // Rounding only the weights to bf16 turns the first gradient of PyTorch itself to a cosine of 0.9965,
 // rounding activations and weights (its own bf16 autocast) to 0.993: values near the edge of a ReLU fall on
-// the other side. docs/performance.md has the figures. Twice the bits on the way forward (kFine) are enough.
+// the other side. docs/performance.md has the figures. Twice the bits in the forward pass (kFine) are enough.
 TEST(AmxGolden, TheFirstGradientPointsWherePyTorchsDoesAndTenLossesFollow) {
   SKIP_WITHOUT_TILES();
   SKIP_WITHOUT_GOLDEN();

@@ -4,7 +4,7 @@
 
 namespace longtail::nn::amx {
 
-void mean_pixels(const Bf16* x, const Low* low, float* mean) {
+void mean_pixels(const Bf16* x, const LowBits* low, float* mean) {
   for (int g = 0; g < 64; g += 16) {
     __m512 sum = _mm512_setzero_ps();
     for (int i = g; i < 64 * 64; i += 64) {

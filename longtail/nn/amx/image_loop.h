@@ -1,9 +1,9 @@
 // The loop over one image that all 3x3 convolutions of stride 1 share, forward and data gradient, with their
 // epilogues run in the shadow of the tiles. For kernel files only.
 //
-// For each chunk of 32 input values three tiles of weights, one a row of the kernel, stay in registers while
-// six rows of the grid pass by; a row of the grid is loaded once for up to three rows of output: nine loads
-// for twelve multiplies.
+// For each chunk of 32 input values three tiles of weights, one per row of the kernel, stay in registers
+// while six rows of the grid pass by; a row of the grid is loaded once for up to three rows of output: nine
+// loads for twelve multiplies.
 #pragma once
 
 #include "longtail/nn/amx/kernels.h"
@@ -79,11 +79,11 @@ struct Unit {
 
 // Fetches what step kStep of kSteps has to of a unit's lines (kLines of every array).
 template <int kLines, int kStep, int kSteps>
-[[gnu::always_inline]] inline void fetch(const Ahead& ahead, long unit) {
+[[gnu::always_inline]] inline void fetch(const Prefetch& arrays, long unit) {
   constexpr int kFrom = kLines * kStep / kSteps, kTo = kLines * (kStep + 1) / kSteps;
   if constexpr (kFrom < kTo) {
-    for (int i = 0; i < ahead.count; ++i) {
-      const char* lines = static_cast<const char*>(ahead.array[i]) + unit * kLines * 64;
+    for (int i = 0; i < arrays.count; ++i) {
+      const char* lines = static_cast<const char*>(arrays.array[i]) + unit * kLines * 64;
       for (int line = kFrom; line < kTo; ++line) __builtin_prefetch(lines + line * 64, 0, 2);
     }
   }
@@ -113,8 +113,8 @@ template <int kChunks, int kOutputs, bool kFinish, class Epilogue>
     multiply_chunk<kPass != 1>(
         operand, conv.row_pitch, conv.row_stride, tiles, [&](auto i) __attribute__((always_inline)) {
           constexpr int kStep = kTurn * 12 + decltype(i)::value, kSteps = kPasses * kChunks * 12;
-          fetch<kUnitLines, kStep, kSteps>(conv.ahead, count);
-          if constexpr (Epilogue::kParts) fetch<kUnitLines / 2, kStep, kSteps>(conv.ahead_low, count);
+          fetch<kUnitLines, kStep, kSteps>(conv.prefetch, count);
+          if constexpr (Epilogue::kParts) fetch<kUnitLines / 2, kStep, kSteps>(conv.prefetch_low, count);
           unroll<kUnit * kStep / kSteps, kUnit*(kStep + 1) / kSteps>(vector);
         });
   });
@@ -172,7 +172,7 @@ template <bool kTwoParts>
 struct Statistics {
   static constexpr bool kParts = kTwoParts;
   Bf16* z;
-  Low* low;
+  LowBits* low;
   double* total;
   double* total_square;
   __m512 sum, square;

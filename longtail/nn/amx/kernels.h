@@ -14,8 +14,8 @@ namespace longtail::nn::amx {
 using Bf16 = std::uint16_t;
 // The next eight bits of an activation, beside its bf16 (see split in vector.h); those of zero are kZeroLow.
 // Where a kernel takes a pointer to them, null says that there are none: bf16 alone.
-using Low = std::uint8_t;
-constexpr Low kZeroLow = 128;
+using LowBits = std::uint8_t;
+constexpr LowBits kZeroLow = 128;
 
 constexpr int kStripPixels = 64;  // of a convolution's output: four tiles of 16
 constexpr int kTileBytes = 1024;
@@ -35,7 +35,7 @@ class TileScope {
 // ---- batch norm, on the way to the grid of a convolution ----
 
 // Moves pixels: dst + (dst_step i) <- src + (src_step i), in units of pixels.
-struct Run {
+struct PixelRun {
   std::int32_t src;
   std::int32_t src_step;
   std::int32_t dst;
@@ -43,31 +43,31 @@ struct Run {
   std::int32_t count;
 };
 
-// Where the values of a grid come from: a function of one or two images, with one coefficient a channel.
+// Where the values of a grid come from: a function of one or two images, with one coefficient per channel.
 struct GridSource {
   enum Form {
-    kCopy,      // a
-    kNorm,      // relu(a * p + q)
-    kNormSkip,  // relu(a * p + q + b)
-    kNormNorm,  // relu(a * p + q + b * r + s)
-    kBackward,  // a * p + b * q + r: batch norm backward
+    kCopy,      // main
+    kNorm,      // relu(main * main_scale + main_shift)
+    kNormSkip,  // relu(main * main_scale + main_shift + side)
+    kNormNorm,  // relu(main * main_scale + main_shift + side * side_scale + side_shift)
+    kBackward,  // main * main_scale + side * side_scale + main_shift: batch norm backward
   };
   Form form;
   int channels;  // 16, 32 or 64
-  const Bf16* a;
-  const Bf16* b;
-  const float* p;
-  const float* q;
-  const float* r;
-  const float* s;
-  Bf16* image;  // the values in the order of a; may be null
+  const Bf16* main;
+  const Bf16* side;
+  const float* main_scale;
+  const float* main_shift;
+  const float* side_scale;
+  const float* side_shift;
+  Bf16* image;  // the values in the order of main; may be null
   Bf16* grid;
-  const Run* runs;
-  // Finer values: low bits of a, b and image, and what the grid's bf16 leave, in bf16 again. All or none; not
-  // with kCopy and kBackward.
-  const Low* a_low = nullptr;
-  const Low* b_low = nullptr;
-  Low* image_low = nullptr;
+  const PixelRun* runs;
+  // Finer values: low bits of main, side and image, and what the grid's bf16 leave, in bf16 again. All or
+  // none; not with kCopy and kBackward.
+  const LowBits* main_low = nullptr;
+  const LowBits* side_low = nullptr;
+  LowBits* image_low = nullptr;
   Bf16* grid_low = nullptr;
 };
 void fill_grid(const GridSource& source, int first_run, int last_run);
@@ -77,7 +77,7 @@ void fill_grid(const GridSource& source, int first_run, int last_run);
 // Arrays as large as the image, of the image that comes next. They are fetched into the cache a line or so
 // after every multiply: a step streams more than any cache holds, and fetched like this the memory's time and
 // the tiles' time are one, not a sum. Lines that will be written are fetched too.
-struct Ahead {
+struct Prefetch {
   static constexpr int kMost = 6;
   const void* array[kMost];
   int count = 0;
@@ -97,18 +97,18 @@ struct ImageConv {
   int strips;                 // of four rows
   std::ptrdiff_t row_stride;  // from one pixel of a tile to the next
   std::ptrdiff_t row_pitch;   // from one row of the grid to the next
-  Ahead ahead = {};
+  Prefetch prefetch = {};
 
   // Operands of twice the bits, each the sum of two bf16 numbers: grid x weights + low grid x weights + grid
   // x low weights.
   const Bf16* low_weights = nullptr;
-  Ahead ahead_low = {};  // arrays of Low
+  Prefetch prefetch_low = {};  // arrays of LowBits
 };
 
 // z = sums; adds their sums and sums of squares to the doubles of each channel.
 void conv_statistics(const ImageConv& conv, Bf16* z, double* sum, double* square);
 // The same with operands and z in two parts.
-void conv_statistics_parts(const ImageConv& conv, Bf16* z, Low* low, double* sum, double* square);
+void conv_statistics_parts(const ImageConv& conv, Bf16* z, LowBits* low, double* sum, double* square);
 // out = relu(sums + bias [+ skip]); skip may be null.
 void conv_activation(const ImageConv& conv, const float* bias, const Bf16* skip, Bf16* out);
 // See GradientEpilogue.
@@ -164,7 +164,7 @@ void weight_gradient(const WeightGradientShape& shape, int images, const void* l
 // ---- epilogues: 64 rows of sums to bf16 ----
 
 // z = sums; adds their sums and sums of squares to the doubles of each channel.
-void store_statistics(int channels, const float* sums, Bf16* z, Low* low, double* sum, double* square);
+void store_statistics(int channels, const float* sums, Bf16* z, LowBits* low, double* sum, double* square);
 // out = sums + bias, rectified where asked.
 void store_activation(int channels, const float* sums, const float* bias, bool relu, Bf16* out);
 
@@ -189,10 +189,15 @@ struct GradientEpilogue {
   const Bf16* mask;
   const float* scale;
   const float* shift;
-  const Low* low;  // of z, where `mask` is null; may be null
+  const LowBits* low;  // of z, where `mask` is null; may be null
   BackwardSums first;
   BackwardSums second;  // z null: there is none
   Bf16* d;
+};
+// Which parts of a GradientEpilogue there are, for templates: its skip, its mask, its second sums, low bits
+// of z.
+struct GradientForm {
+  bool skip = false, mask = false, second = false, low = false;
 };
 void store_gradient(int channels, const float* sums, const RowRun* runs, int run_count,
                     const GradientEpilogue& e);
@@ -225,8 +230,9 @@ void interleave_normed(const PairLayout& pairs, int channels, const Bf16* src, c
 void transpose_pixels(int chunks, const std::int32_t* first, int pair_distance, int channels, const Bf16* src,
                       Bf16* dst);
 
-// The first layer gathers 3x3 neighbourhoods: 32 values a pixel, (row, column, channel) and zeros behind. It
-// reads an image with a border of zeros, rows kPaddedRow elements apart, one row of slack before the first.
+// The first layer gathers 3x3 neighbourhoods: 32 values per pixel, (row, column, channel) and zeros behind.
+// It reads an image with a border of zeros, rows kPaddedRow elements apart, one row of slack before the
+// first.
 constexpr int kPaddedRow = 34 * 3 + 26;
 constexpr int kPaddedInput = 36 * kPaddedRow;
 void pad_input(int channels, const Bf16* image, Bf16* padded);
@@ -236,7 +242,7 @@ void gather_neighbours(int channels, const Bf16* padded, Bf16* out);
 
 // ---- the end of the network: 64 pixels of 64 channels, in floats ----
 
-void mean_pixels(const Bf16* x, const Low* low, float* mean);
+void mean_pixels(const Bf16* x, const LowBits* low, float* mean);
 // 64 rows of sums, all features * scale.
 void fill_strip(const float* features, float scale, float* sums);
 

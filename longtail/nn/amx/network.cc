@@ -3,10 +3,10 @@
 namespace longtail::nn::amx {
 namespace {
 
-Kind kind_of(const ConvUnit& unit) {
-  if (unit.in < 16) return Kind::kFirst;
-  if (unit.stride == 2) return unit.in == 16 ? Kind::kDown16 : Kind::kDown32;
-  return unit.in == 16 ? Kind::kSame16 : unit.in == 32 ? Kind::kSame32 : Kind::kSame64;
+ConvKind kind_of(const ConvUnit& unit) {
+  if (unit.in < 16) return ConvKind::kFirst;
+  if (unit.stride == 2) return unit.in == 16 ? ConvKind::kDown16 : ConvKind::kDown32;
+  return unit.in == 16 ? ConvKind::kSame16 : unit.in == 32 ? ConvKind::kSame32 : ConvKind::kSame64;
 }
 
 void append(std::vector<std::int32_t>& index, const std::vector<std::int32_t>& part, std::int64_t offset,
@@ -18,20 +18,20 @@ void append(std::vector<std::int32_t>& index, const std::vector<std::int32_t>& p
 
 }  // namespace
 
-Network::Network(const ResNetSpec& spec) {
+TileNetwork::TileNetwork(const ResNetSpec& spec) {
   for (int kind = 0; kind < kKinds; ++kind) {
-    geometries_[static_cast<std::size_t>(kind)] = make_geometry(static_cast<Kind>(kind), spec.channels);
+    geometries_[static_cast<std::size_t>(kind)] = make_geometry(static_cast<ConvKind>(kind), spec.channels);
   }
   const bool projection = spec.shortcut == Shortcut::kProjection;
-  up16_ = make_up_geometry(Kind::kDown16, projection,
-                           static_cast<int>(grid_elements(Kind::kSame32) * sizeof(Bf16)));
-  up32_ = make_up_geometry(Kind::kDown32, projection,
-                           static_cast<int>(grid_elements(Kind::kSame64) * sizeof(Bf16)));
+  up16_ = make_up_geometry(ConvKind::kDown16, projection,
+                           static_cast<int>(grid_elements(ConvKind::kSame32) * sizeof(Bf16)));
+  up32_ = make_up_geometry(ConvKind::kDown32, projection,
+                           static_cast<int>(grid_elements(ConvKind::kSame64) * sizeof(Bf16)));
 
   const NetworkPlan plan = network_plan(spec);
-  stem = layer(plan.stem, Kind::kFirst);
+  stem = layer(plan.stem, ConvKind::kFirst);
   for (const BlockPlan& b : plan.blocks) {
-    Block block;
+    TileBlock block;
     block.skip = b.skip;
     block.first = layer(b.first, kind_of(b.first));
     block.second = layer(b.second, kind_of(b.second));
@@ -44,19 +44,19 @@ Network::Network(const ResNetSpec& spec) {
     layers[static_cast<std::size_t>(layer.unit.index)] = &layer;
   };
   list(stem);
-  for (const Block& block : blocks) {
+  for (const TileBlock& block : blocks) {
     list(block.first);
     list(block.second);
     if (block.skip == Skip::kProjection) list(block.projection);
   }
 }
 
-std::size_t Network::grid_elements(Kind kind) const {
+std::size_t TileNetwork::grid_elements(ConvKind kind) const {
   const Geometry& g = geometry(kind);
-  return static_cast<std::size_t>(g.grid.positions) * (kind == Kind::kFirst ? 32 : g.in_channels);
+  return static_cast<std::size_t>(g.grid.positions) * (kind == ConvKind::kFirst ? 32 : g.in_channels);
 }
 
-Layer Network::layer(const ConvUnit& unit, Kind kind) {
+Layer TileNetwork::layer(const ConvUnit& unit, ConvKind kind) {
   Layer layer;
   layer.unit = unit;
   layer.geometry = &geometry(kind);
@@ -64,7 +64,7 @@ Layer Network::layer(const ConvUnit& unit, Kind kind) {
   layer.backward = backward_index.size();
   const auto forward = amx::forward_index(*layer.geometry, unit.kernel);
   append(forward_index, forward, unit.weight, 0, forward.size());
-  if (kind == Kind::kSame16 || kind == Kind::kSame32 || kind == Kind::kSame64) {
+  if (kind == ConvKind::kSame16 || kind == ConvKind::kSame32 || kind == ConvKind::kSame64) {
     const auto backward = amx::backward_index(*layer.geometry);
     append(backward_index, backward, unit.weight, 0, backward.size());
   }
@@ -73,7 +73,7 @@ Layer Network::layer(const ConvUnit& unit, Kind kind) {
 }
 
 // Tiles [input tile][3x3 taps, then the projection's].
-void Network::append_up(Block& block) {
+void TileNetwork::append_up(TileBlock& block) {
   const Geometry& g = *block.first.geometry;
   block.first.backward = backward_index.size();
   const auto main = up_index(g, 3);

@@ -24,26 +24,26 @@ struct Layer {
   int in_elements() const { return geometry->in_pixels * geometry->in_channels; }
 };
 
-struct Block {
+struct TileBlock {
   Layer first;
   Layer second;
   Layer projection;  // only with Skip::kProjection
   Skip skip = Skip::kIdentity;
 };
 
-class Network {
+class TileNetwork {
  public:
-  explicit Network(const ResNetSpec& spec);
-  Network(const Network&) = delete;
-  Network& operator=(const Network&) = delete;
+  explicit TileNetwork(const ResNetSpec& spec);
+  TileNetwork(const TileNetwork&) = delete;
+  TileNetwork& operator=(const TileNetwork&) = delete;
 
-  const Geometry& geometry(Kind kind) const { return geometries_[static_cast<std::size_t>(kind)]; }
-  const UpGeometry& up(Kind kind) const { return kind == Kind::kDown16 ? up16_ : up32_; }
+  const Geometry& geometry(ConvKind kind) const { return geometries_[static_cast<std::size_t>(kind)]; }
+  const UpGeometry& up(ConvKind kind) const { return kind == ConvKind::kDown16 ? up16_ : up32_; }
   // Elements of the grid of a kind; a projection's gradient lies on a second one behind it.
-  std::size_t grid_elements(Kind kind) const;
+  std::size_t grid_elements(ConvKind kind) const;
 
   Layer stem;
-  std::vector<Block> blocks;
+  std::vector<TileBlock> blocks;
   std::vector<const Layer*> layers;  // by the index of their unit
 
   // For every element of the packed arrays its parameter, or -1.
@@ -51,8 +51,8 @@ class Network {
   std::vector<std::int32_t> backward_index;
 
  private:
-  Layer layer(const ConvUnit& unit, Kind kind);
-  void append_up(Block& block);
+  Layer layer(const ConvUnit& unit, ConvKind kind);
+  void append_up(TileBlock& block);
 
   std::array<Geometry, kKinds> geometries_;
   UpGeometry up16_;

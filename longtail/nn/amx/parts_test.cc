@@ -11,9 +11,9 @@
 namespace longtail::nn::amx {
 namespace {
 
-constexpr Kind kSame[] = {Kind::kSame16, Kind::kSame32, Kind::kSame64};
+constexpr ConvKind kSame[] = {ConvKind::kSame16, ConvKind::kSame32, ConvKind::kSame64};
 
-float join(Bf16 high, Low low) {
+float join(Bf16 high, LowBits low) {
   const std::uint32_t bits = static_cast<std::uint32_t>(high) << 16;
   return std::bit_cast<float>(bits + (static_cast<std::uint32_t>(low) << 8) - 0x8000);
 }
@@ -21,14 +21,14 @@ float join(Bf16 high, Low low) {
 // Activations of 24 bits.
 struct Fine {
   std::vector<Bf16> high;
-  std::vector<Low> low;
+  std::vector<LowBits> low;
 
   explicit Fine(std::size_t size) : high(size), low(size) {}
   explicit Fine(const std::vector<float>& values) : Fine(values.size()) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       const std::uint32_t bits = std::bit_cast<std::uint32_t>(values[i]) + 0x8080;
       high[i] = static_cast<Bf16>(bits >> 16);
-      low[i] = static_cast<Low>(bits >> 8 & 0xff);
+      low[i] = static_cast<LowBits>(bits >> 8 & 0xff);
     }
   }
   float at(std::size_t i) const { return join(high[i], low[i]); }
@@ -82,7 +82,7 @@ TEST(AmxParts, AFloatAndItsPartsTurnIntoEachOther) {
 
 TEST(AmxParts, StrideOneEqualsPlainLoopsWithEverySource) {
   SKIP_WITHOUT_TILES();
-  for (const Kind kind : kSame) {
+  for (const ConvKind kind : kSame) {
     const Geometry g = make_geometry(kind);
     for (const auto form : {GridSource::kNorm, GridSource::kNormSkip, GridSource::kNormNorm}) {
       const std::string what =
@@ -135,7 +135,7 @@ TEST(AmxParts, StrideOneEqualsPlainLoopsWithEverySource) {
 // The input of a first layer is floats, channels first; that of the others comes from a source.
 TEST(AmxParts, FirstLayerAndStrideTwoEqualPlainLoops) {
   SKIP_WITHOUT_TILES();
-  for (const Kind kind : {Kind::kFirst, Kind::kDown16, Kind::kDown32}) {
+  for (const ConvKind kind : {ConvKind::kFirst, ConvKind::kDown16, ConvKind::kDown32}) {
     for (const int input : {1, 3}) {
       const Geometry g = make_geometry(kind, input);
       Numbers numbers(35);
@@ -143,7 +143,7 @@ TEST(AmxParts, FirstLayerAndStrideTwoEqualPlainLoops) {
       const int channels = g.in_channels;
       const auto w = numbers.floats(plain.w.size());
       auto x = numbers.floats(plain.x.size());
-      const bool first = kind == Kind::kFirst;
+      const bool first = kind == ConvKind::kFirst;
       const std::size_t elements = z(first ? 1024 * 32 : g.grid.positions * channels);
       std::vector<Bf16> grids(2 * elements);
       if (first) {
@@ -160,10 +160,10 @@ TEST(AmxParts, FirstLayerAndStrideTwoEqualPlainLoops) {
         GridSource source{};
         source.form = GridSource::kNorm;
         source.channels = channels;
-        source.a = a.high.data();
-        source.a_low = a.low.data();
-        source.p = one.data();
-        source.q = zero.data();
+        source.main = a.high.data();
+        source.main_low = a.low.data();
+        source.main_scale = one.data();
+        source.main_shift = zero.data();
         source.grid = grids.data();
         source.grid_low = grids.data() + elements;
         source.runs = g.grid.runs.data();

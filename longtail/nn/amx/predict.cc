@@ -9,7 +9,7 @@ void TileBackend::predict_same(const Layer& layer, const Bf16* in, const Bf16* s
   GridSource source{};
   source.form = GridSource::kCopy;
   source.channels = layer.unit.in;
-  source.a = in;
+  source.main = in;
   source.grid = scratch.grid(layer.geometry->kind);
   conv_activation(image_conv(*layer.geometry, source, forward_weights_.data() + layer.forward),
                   norm(layer).shift, skip, out);
@@ -33,11 +33,11 @@ void TileBackend::predict_other(const Layer& layer, const Bf16* grid, bool relu,
 }
 
 void TileBackend::predict_block(std::size_t b, const Slice<float>& slice) {
-  const Block& block = network_.blocks[b];
+  const TileBlock& block = network_.blocks[b];
   Scratch& s = scratch(slice);
   Bf16* x = s.values.data();
-  Bf16* inner = s.values2.data();
-  Bf16* side = s.values3.data();
+  Bf16* inner = s.inner_values.data();
+  Bf16* side = s.skip_values.data();
   if (block.skip == Skip::kIdentity) {
     predict_same(block.first, x, nullptr, inner, s);
     predict_same(block.second, inner, x, x, s);
@@ -47,7 +47,7 @@ void TileBackend::predict_block(std::size_t b, const Slice<float>& slice) {
   GridSource source{};
   source.form = GridSource::kCopy;
   source.channels = g.in_channels;
-  source.a = x;
+  source.main = x;
   source.grid = s.grid(g.kind);
   source.runs = g.grid.runs.data();
   fill_grid(source, 0, static_cast<int>(g.grid.runs.size()));
@@ -63,7 +63,7 @@ void TileBackend::predict_block(std::size_t b, const Slice<float>& slice) {
 void TileBackend::predict_stem(const Slice<float>& slice) {
   Scratch& s = scratch(slice);
   gather_input(slice.first, s);
-  predict_other(network_.stem, s.grid(Kind::kFirst), true, s.values.data(), s);
+  predict_other(network_.stem, s.grid(ConvKind::kFirst), true, s.values.data(), s);
 }
 
 void TileBackend::predict_features(const Slice<float>& slice, float* features) {

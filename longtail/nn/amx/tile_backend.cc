@@ -32,7 +32,7 @@ void TileBackend::allocate_training() {
     z_offset_[static_cast<std::size_t>(layer.unit.index)] = take(layer.out_elements());
   };
   take_z(network_.stem);
-  for (const Block& block : network_.blocks) {
+  for (const TileBlock& block : network_.blocks) {
     x_offset_.push_back(take(block.first.in_elements()));
     take_z(block.first);
     take_z(block.second);
@@ -40,7 +40,7 @@ void TileBackend::allocate_training() {
   }
   x_offset_.push_back(take(network_.blocks.back().second.out_elements()));
   activations_ = Buffer<Bf16>(total);
-  if (fine_) lows_ = Buffer<Low>(total);
+  if (fine_) lows_ = Buffer<LowBits>(total);
   stage_gradient_[0] = Buffer<Bf16>(batch * 1024 * 16);
   stage_gradient_[1] = Buffer<Bf16>(batch * 256 * 32);
   stage_gradient_[2] = Buffer<Bf16>(batch * 64 * 64);
@@ -52,11 +52,11 @@ void TileBackend::gather_input(int image, Scratch& s) {
       static_cast<std::size_t>(image) * data::bytes_per_image(input_layout(), {channels_, 32});
   if (fine_) {
     pad_float_input(channels_, static_cast<const float*>(pixels), s.padded.data(), s.padded_low.data());
-    gather_neighbours(channels_, s.padded_low.data(), grid_low(Kind::kFirst, s));
+    gather_neighbours(channels_, s.padded_low.data(), grid_low(ConvKind::kFirst, s));
   } else {
     pad_input(channels_, static_cast<const Bf16*>(pixels), s.padded.data());
   }
-  gather_neighbours(channels_, s.padded.data(), s.grid(Kind::kFirst));
+  gather_neighbours(channels_, s.padded.data(), s.grid(ConvKind::kFirst));
 }
 Bf16* TileBackend::z(const Layer& layer, int image) {
   return activations_.data() + z_offset_[static_cast<std::size_t>(layer.unit.index)] +

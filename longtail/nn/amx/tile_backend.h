@@ -54,18 +54,18 @@ class TileBackend final : public Backend<float> {
   // forward.cc
   // The same arrays of the image that this worker will most likely take next: arrays(image) lists them.
   template <class Arrays>
-  Ahead ahead(const Slice<float>& slice, int image, const Arrays& arrays) {
+  Prefetch prefetch(const Slice<float>& slice, int image, const Arrays& arrays) {
     const int next = slice.backwards ? image - 1 : image + 1;
-    Ahead result;
+    Prefetch result;
     if (next < 0 || next >= step_.batch) return result;
     for (const Bf16* array : arrays(next)) result.array[result.count++] = array;
     return result;
   }
-  Ahead lows(const Ahead& ahead) {
-    Ahead result;
+  Prefetch lows(const Prefetch& arrays) {
+    Prefetch result;
     if (!fine_) return result;
-    result.count = ahead.count;
-    for (int i = 0; i < ahead.count; ++i) result.array[i] = low(static_cast<const Bf16*>(ahead.array[i]));
+    result.count = arrays.count;
+    for (int i = 0; i < arrays.count; ++i) result.array[i] = low(static_cast<const Bf16*>(arrays.array[i]));
     return result;
   }
   // A convolution of stride 1 forward, with its statistics.
@@ -81,13 +81,13 @@ class TileBackend final : public Backend<float> {
   GridSource output_gradient(const Layer& layer, const Bf16* d, int image, Bf16* grid);
   void transpose(const Layer& layer, const Bf16* grid, Bf16* transposed) const;
   void sum_weights(const Layer& layer, bool projection, int images, bool first, const Slice<float>& slice);
-  void up_gradient(const Block& block, const GradientEpilogue& epilogue, Scratch& scratch);
+  void up_gradient(const TileBlock& block, const GradientEpilogue& epilogue, Scratch& scratch);
   GradientEpilogue block_input_epilogue(std::size_t b, int image, const Slice<float>& slice);
   // The gradient at the input of block b (or at the features), through the ReLU there. Inside a stage it
   // takes the place of the second convolution's output, which nobody needs any more; so does, before it, the
   // gradient inside the block.
   Bf16* block_gradient(std::size_t b, int image);
-  Bf16* inner_gradient(const Block& block, int image) { return z(block.second, image); }
+  Bf16* inner_gradient(const TileBlock& block, int image) { return z(block.second, image); }
 
   // predict.cc
   void predict_same(const Layer& layer, const Bf16* in, const Bf16* skip, Bf16* out, Scratch& scratch);
@@ -99,10 +99,10 @@ class TileBackend final : public Backend<float> {
   Bf16* z(const Layer& layer, int image);
   Bf16* x(std::size_t block, int image);
   // The low bits of an activation; null if there are none.
-  Low* low(const Bf16* activation) {
+  LowBits* low(const Bf16* activation) {
     return fine_ ? lows_.data() + (activation - activations_.data()) : nullptr;
   }
-  Bf16* grid_low(Kind kind, Scratch& scratch) const {
+  Bf16* grid_low(ConvKind kind, Scratch& scratch) const {
     return fine_ ? scratch.grid(kind) + network_.grid_elements(kind) : nullptr;
   }
   const Bf16* low_weights(const Layer& layer) const {
@@ -119,7 +119,7 @@ class TileBackend final : public Backend<float> {
   int channels_;
   bool fine_;
   int max_batch_;
-  Network network_;
+  TileNetwork network_;
   std::vector<Scratch> scratch_;
   Buffer<Bf16> forward_weights_;
   Buffer<Bf16> forward_low_weights_;  // only if fine
@@ -127,7 +127,7 @@ class TileBackend final : public Backend<float> {
 
   // Training only, allocated at the first step.
   Buffer<Bf16> activations_;
-  Buffer<Low> lows_;                   // of the activations; only if fine
+  Buffer<LowBits> lows_;               // of the activations; only if fine
   std::vector<std::size_t> z_offset_;  // of a layer
   std::vector<std::size_t> x_offset_;  // of a block's input; one more for the features
   Buffer<Bf16> stage_gradient_[3];     // at the inputs of the second and third stage, and at the features

@@ -9,7 +9,7 @@ namespace {
 // kRows x kColumns tiles of sums, 0 .. kRows * kColumns - 1; kRows of the left operand behind them; the right
 // ones take the last register.
 template <int kRows, int kColumns>
-struct Block {
+struct TileGroup {
   static constexpr int kSums = kRows * kColumns;
   static constexpr int kRight = 7;
   static_assert(kSums + kRows <= kRight);
@@ -80,7 +80,7 @@ template <int kRows, int kColumns>
 void sweep(const WeightGradientShape& shape, int images, const char* left, const char* right, bool first,
            int row, int column, float* sums) {
   for (; column + kColumns <= shape.columns; column += kColumns) {
-    Block<kRows, kColumns>::run(shape, images, left, right, first, row, column, sums);
+    TileGroup<kRows, kColumns>::run(shape, images, left, right, first, row, column, sums);
   }
   if constexpr (kColumns > 1) {
     sweep<kRows, kColumns - 1>(shape, images, left, right, first, row, column, sums);
