@@ -18,6 +18,7 @@
 #include "longtail/cli/interrupt.h"
 #include "longtail/data/arrays.h"
 #include "longtail/data/install.h"
+#include "longtail/data/readers/reader.h"
 #include "longtail/data/registry.h"
 
 namespace longtail::cli {
@@ -122,10 +123,8 @@ void list(const Options& options) {
   for (const fs::path& path : imported(options.data)) {
     fmt::print("{:<14} imported, in {}\n", path.filename().string(), path.string());
   }
-  fmt::print(
-      "\nYour own: folder:DIR (pictures by class), list:TRAIN,TEST (list files), arrays:DIR (NumPy), "
-      "cifar:DIR, "
-      "idx:DIR.\n");
+  fmt::print("\nYour own:\n");
+  for (const data::Reader& reader : data::readers()) fmt::print("  {:<18} {}\n", reader.form, reader.help);
 }
 
 void print_split(const char* which, const data::Split& split, int classes) {
@@ -208,8 +207,8 @@ std::string own_source(const std::string& path) {
   }
   base::fail<base::UsageError>(
       "{} is neither a folder with a folder for each class nor a folder of arrays; write the kind before it: "
-      "folder:DIR, list:TRAIN,TEST, arrays:DIR, cifar:DIR or idx:DIR",
-      path);
+      "{}",
+      path, data::reader_forms());
 }
 
 void import(const Options& options) {

@@ -9,7 +9,7 @@
 #include "longtail/data/arrays.h"
 #include "longtail/data/cifar.h"
 #include "longtail/data/idx.h"
-#include "longtail/data/pictures.h"
+#include "longtail/data/readers/reader.h"
 
 namespace longtail::data {
 namespace {
@@ -81,53 +81,9 @@ void check_published(const PublishedData& published, const Dataset& data, const 
       published.name, base::join(looked, ", "), published.name);
 }
 
-Dataset load_own_cifar(const fs::path& folder) {
-  const std::array forms = {&cifar10_python(), &cifar10_binary(), &cifar100_python(), &cifar100_binary()};
-  const CifarForm* form = form_in(folder, forms);
-  if (!form)
-    fail("{}: no files in a form of CIFAR (such as `train` and `meta`) are in this folder", folder.string());
-  Dataset data = read_cifar(folder, *form);
-  measure_channels(data);
-  return data;
-}
-
-Dataset load_own_idx(const fs::path& folder) {
-  if (!has_idx(folder))
-    fail("{}: there is no `train-images-idx3-ubyte`, plain or with .gz, here", folder.string());
-  Dataset data = read_idx(folder);
-  measure_channels(data);
-  return data;
-}
-
-Dataset load_own_lists(std::string_view lists, const fs::path& root, const PictureOptions& pictures) {
-  const std::vector<std::string> paths = base::split(lists, ',');
-  if (paths.size() != 2) {
-    fail<base::UsageError>("list:{} should be list:TRAIN,TEST; every data set needs a test split", lists);
-  }
-  return read_picture_lists(paths[0], paths[1], root, pictures);
-}
-
 Dataset load_own(std::string_view name, std::string_view kind, std::string_view path, const fs::path& dir,
                  const PictureOptions& pictures) {
-  Dataset data;
-  if (kind == "folder") {
-    data = read_picture_folder(path, pictures);
-  } else if (kind == "list") {
-    data = load_own_lists(path, dir, pictures);
-  } else if (kind == "arrays") {
-    if (!has_arrays(path)) fail("{}: there is no `train_images.npy` in this folder", path);
-    data = read_arrays(path);
-  } else if (kind == "cifar") {
-    data = load_own_cifar(path);
-  } else if (kind == "idx") {
-    data = load_own_idx(path);
-  } else {
-    const std::vector<std::string> kinds = {"folder", "list", "arrays", "cifar", "idx"};
-    fail<base::UsageError>(
-        "unknown kind of data `{}` in `{}`{}; known are folder:DIR, list:TRAIN,TEST, arrays:DIR, "
-        "cifar:DIR and idx:DIR",
-        kind, name, base::did_you_mean(kind, kinds));
-  }
+  Dataset data = find_reader(kind, name).read(path, dir, pictures);
   data.name = name;
   seal(data, path);
   resize_images(data, pictures.side);
@@ -156,9 +112,8 @@ Dataset load_dataset(std::string_view name, const fs::path& dir, const PictureOp
       return load_own(name, "arrays", (folder / name).string(), {}, pictures);
   }
   fail<base::UsageError>(
-      "unknown data set `{}`{}; known are {}, what `longtail data import` made, and your own as "
-      "folder:DIR, list:TRAIN,TEST, arrays:DIR, cifar:DIR or idx:DIR",
-      name, base::did_you_mean(name, published_names()), base::join(published_names(), ", "));
+      "unknown data set `{}`{}; known are {}, what `longtail data import` made, and your own as {}", name,
+      base::did_you_mean(name, published_names()), base::join(published_names(), ", "), reader_forms());
 }
 
 std::vector<fs::path> data_folders(const fs::path& dir) {

@@ -1,9 +1,7 @@
 // From a name to a Dataset. Names:
 //   cifar10, cifar100, mnist, fashion_mnist   the published data, checked to be exactly that
-//   folder:DIR                                pictures: DIR/CLASS/*.png, or DIR/train/CLASS/* and
-//   DIR/test/CLASS/* list:TRAIN,TEST                           pictures: list files, `path label` a line,
-//   relative to --data arrays:DIR, cifar:DIR, idx:DIR            your own data as NumPy arrays or in those
-//   two forms any other NAME                            what `longtail data import NAME` made
+//   folder:DIR, list:TRAIN,TEST, ...         your own, by one of the readers (readers/)
+//   any other NAME                            what `longtail data import NAME` made
 // Published data is looked for in `dir` (--data), or else in $LONGTAIL_DATA, ./data, ~/.cache/longtail and
 // where Debian's dataset-fashion-mnist puts it. `dir` may be the folder that holds cifar-100-python/ or that
 // folder itself.
