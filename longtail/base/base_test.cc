@@ -42,6 +42,7 @@ TEST(Hash, EqualsPublishedDigests) {
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   const std::string text = "abc";
   EXPECT_EQ(md5(std::as_bytes(std::span(text))), "900150983cd24fb0d6963f7d28e17f72");
+  EXPECT_EQ(sha1(std::as_bytes(std::span(text))), "a9993e364706816aba3e25717850c26c9cd0d89d");
 }
 
 TEST(Text, SuggestsTheNearestKey) {

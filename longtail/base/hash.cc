@@ -15,8 +15,11 @@ struct Hasher::State {
 };
 
 Hasher::Hasher(Kind kind) : state_(std::make_unique<State>()) {
-  if (EVP_DigestInit_ex(state_->context, kind == kMd5 ? EVP_md5() : EVP_sha256(), nullptr) != 1) {
-    fail("this system's OpenSSL does not offer {}", kind == kMd5 ? "MD5" : "SHA-256");
+  const EVP_MD* method = kind == kMd5 ? EVP_md5() : kind == kSha1 ? EVP_sha1() : EVP_sha256();
+  if (EVP_DigestInit_ex(state_->context, method, nullptr) != 1) {
+    fail("this system's OpenSSL does not offer {}", kind == kMd5    ? "MD5"
+                                                    : kind == kSha1 ? "SHA-1"
+                                                                    : "SHA-256");
   }
 }
 
@@ -39,6 +42,12 @@ std::string Hasher::hex() {
 
 std::string md5(std::span<const std::byte> bytes) {
   Hasher hasher(Hasher::kMd5);
+  hasher.add(bytes);
+  return hasher.hex();
+}
+
+std::string sha1(std::span<const std::byte> bytes) {
+  Hasher hasher(Hasher::kSha1);
   hasher.add(bytes);
   return hasher.hex();
 }

@@ -1,4 +1,4 @@
-// Hashes: MD5 where the authors of a data set publish one, SHA-256 for everything of our own.
+// Hashes: MD5 or SHA-1 where that is what is known of somebody's files, SHA-256 for everything of our own.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace longtail::base {
 // Incremental: Hasher h(Hasher::kSha256); h.add(bytes); h.hex().
 class Hasher {
  public:
-  enum Kind { kMd5, kSha256 };
+  enum Kind { kMd5, kSha1, kSha256 };
   explicit Hasher(Kind kind);
   ~Hasher();
   Hasher(const Hasher&) = delete;
@@ -32,6 +32,7 @@ class Hasher {
 };
 
 std::string md5(std::span<const std::byte> bytes);
+std::string sha1(std::span<const std::byte> bytes);
 std::string sha256(std::span<const std::byte> bytes);
 std::string sha256(std::string_view text);
 

@@ -27,7 +27,15 @@ PublishedData cifar10() {
                     {"data_batch_3", "54ebc095f3ab1f0389bbae665268c751"},
                     {"data_batch_4", "634d18415352ddfa80567beed471001a"},
                     {"data_batch_5", "482c414d41f54cd18b22e5b47cb7c3cb"},
-                    {"test_batch", "40351d587109b95175f43aff81a1287e"}};
+                    {"test_batch", "40351d587109b95175f43aff81a1287e"},
+                    // The binary form: SHA-1, as Apache MXNet's gluon.data.vision.CIFAR10 checks them. (Its
+                    // hashes of CIFAR-100 are those of the published pickles written as records.)
+                    {"data_batch_1.bin", "aadd24acce27caa71bf4b10992e9e7b2d74c2540"},
+                    {"data_batch_2.bin", "c0ba65cce70568cd57b4e03e9ac8d2a5367c1795"},
+                    {"data_batch_3.bin", "1dd00a74ab1d17a6e7d73e185b69dbf31242f295"},
+                    {"data_batch_4.bin", "aab85764eb3584312d3c7f65fd2fd016e36a258e"},
+                    {"data_batch_5.bin", "26e2849e66a845b7f1e4614ae70f4889ae604628"},
+                    {"test_batch.bin", "67eb016db431130d61cd03c7ad570b013799c88c"}};
   return data;
 }
 
@@ -64,6 +72,13 @@ PublishedData mnist() {
   data.class_names = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
   data.train_counts = {5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949};
   data.test_counts = {980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009};
+  for (const RemoteFile& file : data.remote) data.checksums.emplace_back(file.name, file.md5);
+  // Unpacked, as torchvision leaves them.
+  data.checksums.insert(data.checksums.end(),
+                        {{"train-images-idx3-ubyte", "6bbc9ace898e44ae57da46a324031adb"},
+                         {"train-labels-idx1-ubyte", "a25bea736e30d166cdddb491f175f624"},
+                         {"t10k-images-idx3-ubyte", "2646ac647ad5339dbf082846283269ea"},
+                         {"t10k-labels-idx1-ubyte", "27ae3e4e09519cfbb04c329615203637"}});
   return data;
 }
 

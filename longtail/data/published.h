@@ -34,7 +34,8 @@ struct PublishedData {
   std::vector<std::int64_t> train_counts;  // images of each class
   std::vector<std::int64_t> test_counts;
   std::string hash;  // data::content_hash; empty where only the checksums of files are known
-  std::vector<std::pair<std::string, std::string>> checksums;  // of files: name and MD5, checked when loading
+  // Of files, checked when loading: name and MD5 (32 digits) or SHA-1 (40).
+  std::vector<std::pair<std::string, std::string>> checksums;
 };
 
 std::span<const PublishedData> published_data();

@@ -1,7 +1,9 @@
 #include "longtail/data/registry.h"
 
 #include <cstdlib>
+#include <map>
 
+#include "longtail/base/hash.h"
 #include "longtail/data/testing.h"
 
 namespace longtail::data {
@@ -84,6 +86,50 @@ TEST(Registry, AChangedPixelIsAWrongChecksum) {
   published.checksums = {{"train", std::string(32, '0')}};
   EXPECT_THAT(error_of([&] { load_published(published, path); }),
               HasSubstr("the MD5 checksum of `train` is"));
+}
+
+TEST(Registry, OfPublishedDataTheWholeOrEveryFileHasAChecksum) {
+  for (const PublishedData& published : published_data()) {
+    if (published.hash.size() == 64) continue;
+    std::map<std::string, std::string> known(published.checksums.begin(), published.checksums.end());
+    for (const FormFiles& form : published_files(published)) {
+      for (const std::string& name : form.names) {
+        if (name.starts_with("batches.meta")) continue;  // the names of the classes
+        EXPECT_TRUE(known[name].size() == 32 || known[name].size() == 40) << published.name << ": " << name;
+      }
+    }
+  }
+}
+
+TEST(Registry, AChangedByteOfABinaryFileOfCifar10IsAWrongChecksum) {
+  const TempFolder folder;
+  const fs::path path = folder / "cifar-10-batches-bin";
+  write_file(path / "batches.meta.txt", "cat\ndog\n");
+  // Records: the label, then 3072 bytes of pixels.
+  const Bytes pixels(3072, 7);
+  PublishedData published = *find_published("cifar10");
+  published.train_counts = {5, 5};
+  published.test_counts = {1, 1};
+  for (auto& [name, checksum] : published.checksums) {
+    if (!name.ends_with(".bin")) continue;
+    Bytes records;
+    for (const std::uint8_t label : {0, 1}) {
+      records.push_back(label);
+      records.insert(records.end(), pixels.begin(), pixels.end());
+    }
+    write_file(path / name, records);
+    checksum = base::sha1(std::as_bytes(std::span(records)));
+  }
+  EXPECT_EQ(load_published(published, path).train.size(), 10);
+  for (const char* name : {"data_batch_3.bin", "test_batch.bin"}) {
+    Bytes bytes = base::read_bytes(path / name);
+    const Bytes sound = bytes;
+    bytes[1000] ^= 1;
+    write_file(path / name, bytes);
+    EXPECT_THAT(error_of([&] { load_published(published, path); }),
+                HasSubstr(fmt::format("the SHA-1 checksum of `{}` is", name)));
+    write_file(path / name, sound);
+  }
 }
 
 TEST(Registry, AnUnknownNameIsAUsageErrorWithASuggestion) {
