@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -64,8 +65,9 @@ ThreadPool::ThreadPool(int threads) : threads_(std::max(threads, 1)), state_(std
   try {
     for (int worker = 1; worker < threads_; ++worker)
       state_->crew.emplace_back([this, worker] { work(worker); });
-  } catch (
-      const std::system_error&) {  // a limit of threads or memory: the crew is as large as it could be made
+  } catch (const std::system_error&) {  // a limit of threads: the crew is as large as it could be made
+    threads_ = static_cast<int>(state_->crew.size()) + 1;
+  } catch (const std::bad_alloc&) {  // or of memory
     threads_ = static_cast<int>(state_->crew.size()) + 1;
   }
 }

@@ -20,6 +20,23 @@ TEST(Fuzz, CheckpointsOfTheCorpusAndChangedCopiesGiveErrorsAtMost) {
             1);
 }
 
+TEST(Fuzz, PredictionsOfTheCorpusAndChangedCopiesGiveErrorsAtMost) {
+  EXPECT_GT(base::feed_corpus(base::source_dir() + "/longtail/train/testdata/fuzz/predictions", 200,
+                              fuzz_predictions),
+            1);
+}
+
+TEST(Fuzz, TextsOfChoicesOfTheCorpusAndChangedCopiesGiveErrorsAtMost) {
+  EXPECT_GT(base::feed_corpus(base::source_dir() + "/longtail/train/testdata/fuzz/choice", 500, fuzz_choice),
+            5);
+}
+
+TEST(Fuzz, ExportedNetworksHaveTheFormOfSafetensorsWhateverTheirTextsAre) {
+  EXPECT_GT(base::feed_corpus(base::source_dir() + "/longtail/train/testdata/fuzz/safetensors", 5,
+                              fuzz_safetensors),
+            1);
+}
+
 // A hundred thousand brackets are a few bytes for the sender and a stack for who follows them.
 TEST(Fuzz, ALogNestedTooDeeplyIsRefused) {
   const std::string deep(100000, '[');

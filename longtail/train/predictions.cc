@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <string_view>
 
 #include "longtail/base/error.h"
@@ -64,7 +65,9 @@ void take_epoch(std::string_view& bytes, std::uint32_t classes, std::vector<Pred
   for (Prediction& one : out) one.confidence = from_units(take<std::uint16_t>(bytes));
 }
 
-Predictions parse(std::string_view bytes) {
+}  // namespace
+
+Predictions predictions_of(std::string_view bytes) {
   if (bytes.substr(0, kMagic.size()) != kMagic) fail("it holds no predictions of longtail");
   if (bytes.size() < kPrefix + kChecksum) fail("it is cut short: {} bytes", bytes.size());
   const std::string_view covered = bytes.substr(0, bytes.size() - kChecksum);
@@ -74,6 +77,8 @@ Predictions parse(std::string_view bytes) {
     fail("it has version {}, this program reads version {}", version, kVersion);
   }
   const auto classes = take<std::uint32_t>(rest);
+  if (classes > static_cast<std::uint32_t>(std::numeric_limits<int>::max()))
+    fail("it has {} classes", classes);
   const auto images = take<std::uint64_t>(rest);
   const std::size_t each = 3 * class_bytes(classes) + 2 * sizeof(std::uint16_t);
   if (images > rest.size() / each || images * each != rest.size())
@@ -88,8 +93,6 @@ Predictions parse(std::string_view bytes) {
   take_epoch(rest, classes, result.last);
   return result;
 }
-
-}  // namespace
 
 float rounded_confidence(double confidence) { return from_units(units(confidence)); }
 
@@ -116,7 +119,7 @@ Predictions read_predictions(const std::filesystem::path& path, const std::strin
   const std::string bytes = base::read_text(path);
   try {
     if (!sha256.empty() && base::sha256(bytes) != sha256) fail("it is not the file that the log names");
-    return parse(bytes);
+    return predictions_of(bytes);
   } catch (const base::Error& error) {
     fail<base::DamagedFile>("{} cannot be used: {}", path.string(), error.what());
   }

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace longtail::train {
@@ -42,6 +43,8 @@ float rounded_confidence(double confidence);
 std::filesystem::path predictions_path(const std::filesystem::path& log_file);
 
 std::string predictions_bytes(const Predictions& predictions);
+// Of bytes in memory; an Error says what is wrong.
+Predictions predictions_of(std::string_view bytes);
 // A DamagedFile says what is wrong; `sha256` is what the log says of the file, empty: not checked.
 Predictions read_predictions(const std::filesystem::path& path, const std::string& sha256 = "");
 

@@ -26,7 +26,9 @@ FolderLock::FolderLock(const fs::path& folder) {
   if (!fs::exists(folder, ignored)) made_ = folder;
   base::make_folder(folder);
   descriptor_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor_ < 0) base::fail("cannot open the folder {}: {}", folder.string(), std::strerror(errno));
+  if (descriptor_ < 0) {
+    base::fail<base::StorageError>("cannot open the folder {}: {}", folder.string(), std::strerror(errno));
+  }
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
     const bool taken = errno == EWOULDBLOCK;
     const std::string reason = std::strerror(errno);

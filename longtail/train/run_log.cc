@@ -449,7 +449,8 @@ void read_timings(const std::filesystem::path& log_file, RunLog& log) {
   if (!object.is_object()) return;
   const auto read = [&](const char* key) {
     const auto found = object.find(key);
-    return found != object.end() && found->is_number() ? found->get<double>() : 0.0;
+    const double value = found != object.end() && found->is_number() ? found->get<double>() : 0.0;
+    return std::isfinite(value) && value >= 0 ? value : 0.0;
   };
   log.seconds_training = read("seconds_training");
   log.seconds_evaluation = read("seconds_evaluation");

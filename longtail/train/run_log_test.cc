@@ -98,6 +98,20 @@ TEST(RunLog, TimingsAreNotAmongTheResults) {
   EXPECT_EQ(log_text(log), before);
 }
 
+// They are no results: what is damaged is as good as not there, and never taken for a time.
+TEST(RunLog, DamagedTimingsAreNoTimings) {
+  const data::TempFolder folder;
+  RunLog log = sample_log();
+  log.seconds_training = 99;
+  write_log(folder / "log.json", log);
+  EXPECT_EQ(read_log(folder / "log.json").seconds_training, 99);
+  for (const char* damaged : {"", "{", "[1]", "{\"seconds_training\": \"99\"}", "{\"seconds_training\": -99}",
+                              "{\"seconds_training\": 1e999}", "\xff\xfe"}) {
+    base::write_atomically(folder / "timings.json", std::string_view(damaged));
+    EXPECT_EQ(read_log(folder / "log.json").seconds_training, 0) << damaged;
+  }
+}
+
 TEST(RunLog, AnEmptyGroupIsNullInTheFile) {
   const json object = json::parse(log_text(sample_log()));
   EXPECT_TRUE(object["tail_acc"][0].is_null());

@@ -22,7 +22,8 @@ class Tensors {
   void metadata(const std::map<std::string, std::string>& texts) { header_["__metadata__"] = texts; }
 
   std::string file() const {
-    std::string header = header_.dump();
+    // Texts of a run are UTF-8 where they are read; a byte that is not would still be no reason to fail.
+    std::string header = header_.dump(-1, ' ', false, json::error_handler_t::replace);
     header.resize((header.size() + 7) / 8 * 8, ' ');  // so that the tensors are aligned
     const auto size = static_cast<std::uint64_t>(header.size());
     return std::string(reinterpret_cast<const char*>(&size), sizeof size) + header + data_;

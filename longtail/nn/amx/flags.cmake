@@ -1,5 +1,5 @@
 # The kernels of the amx engine alone are compiled for AVX-512 and AMX; the program asks the CPU before it calls them.
-# A compiler or CPU family without AMX leaves the engine out.
+# A compiler or CPU family without AMX leaves the engine out, as does LONGTAIL_AMX_ENGINES=OFF.
 include(CheckCXXSourceCompiles)
 set(amx_kernels conv conv_image conv_parts weight_gradient batch_norm layout head peak)
 file(GLOB amx_tests ${CMAKE_CURRENT_LIST_DIR}/*_test.cc)
@@ -15,7 +15,7 @@ check_cxx_source_compiles("
   " LONGTAIL_COMPILER_HAS_AMX)
 unset(CMAKE_REQUIRED_FLAGS)
 
-if(LONGTAIL_COMPILER_HAS_AMX)
+if(LONGTAIL_AMX_ENGINES AND LONGTAIL_COMPILER_HAS_AMX)
   # GCC 12 takes its own intrinsics for uses of uninitialised variables (its bug 105593).
   set(amx_quiet $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized> $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   set_property(SOURCE ${amx_kernels} APPEND PROPERTY COMPILE_OPTIONS ${amx_flags} ${amx_quiet})
