@@ -35,5 +35,6 @@ inline py::object number_of(double value) {
 
 void add_sampling(py::module_& module);
 void add_logs(py::module_& module);
+void add_networks(py::module_& module);
 
 }  // namespace longtail::python

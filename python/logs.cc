@@ -124,7 +124,8 @@ FullResult measured(const LogWriter& writer, const py::kwargs& test) {
 }
 
 void refuse_unknown(const py::kwargs& test) {
-  const std::vector<std::string> known = {"logits", "labels", "confusion", "correct", "images", "test_loss"};
+  const std::vector<std::string> known = {"logits", "labels",    "confusion",     "correct",
+                                          "images", "test_loss", "class_accuracy"};
   for (const auto& [key, value] : test) {
     const auto name = py::str(key).cast<std::string>();
     if (std::find(known.begin(), known.end(), name) == known.end())
@@ -213,7 +214,10 @@ void add_logs(py::module_& module) {
           "epoch",
           [](LogWriter& writer, double train_loss, double train_acc, double lr, const py::kwargs& test) {
             refuse_unknown(test);
-            writer.epoch({train_loss, train_acc, lr}, measured(writer, test));
+            std::vector<double> class_accuracy;
+            if (test.contains("class_accuracy") && !test["class_accuracy"].is_none())
+              class_accuracy = test["class_accuracy"].cast<std::vector<double>>();
+            writer.epoch({train_loss, train_acc, lr, std::move(class_accuracy)}, measured(writer, test));
           },
           py::arg("train_loss"), py::arg("train_acc"), py::arg("lr"))
       .def("finish", &LogWriter::finish)

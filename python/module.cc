@@ -18,4 +18,5 @@ PYBIND11_MODULE(_core, module) {
   });
   longtail::python::add_sampling(module);
   longtail::python::add_logs(module);
+  longtail::python::add_networks(module);
 }

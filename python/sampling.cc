@@ -55,15 +55,29 @@ class ImageOrder {
   std::vector<std::uint32_t> places_;
 };
 
+py::list list_of(std::span<const std::int64_t> values) {
+  py::list made(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    PyObject* const number = PyLong_FromLongLong(values[i]);
+    if (number == nullptr) throw py::error_already_set();
+    PyList_SET_ITEM(made.ptr(), static_cast<py::ssize_t>(i), number);
+  }
+  return made;
+}
+
 // The draws of all epochs of a training.
 class Source {
  public:
   Source(const std::optional<Array<std::int64_t>>& labels, const std::optional<Array<std::int64_t>>& counts,
-         const std::string& strategy, int epochs, std::uint64_t seed)
-      : strategy_(sampling::make_strategy(strategy)), epochs_(epochs), seed_(seed) {
+         const std::string& strategy, int epochs, std::uint64_t seed, int batch_size)
+      : strategy_(sampling::make_strategy(strategy)), epochs_(epochs), seed_(seed), batch_size_(batch_size) {
     if (labels.has_value() == counts.has_value())
       fail("give either `labels`, the class of every image, or `counts`, the images of every class");
     if (epochs < 1) fail("`epochs` is {}; it must be at least 1", epochs);
+    if (batch_size < 0) fail("`batch_size` is {}; it must be at least 1", batch_size);
+    if (batch_size == 0 && strategy_->stratified({0, epochs}))
+      fail("{} shapes whole batches; give `batch_size`, the draws of a step on all ranks together",
+           strategy_->name());
     if (labels) {
       counts_ = counts_of(span_of(*labels));
       order_.emplace(span_of(*labels), counts_);
@@ -77,6 +91,7 @@ class Source {
   std::string strategy() const { return strategy_->name(); }
   int epochs() const { return epochs_; }
   std::uint64_t seed() const { return seed_; }
+  int batch_size() const { return batch_size_; }
   py::array_t<std::int64_t> counts() const { return array_of(counts_); }
   std::int64_t images() const { return std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0}); }
 
@@ -86,11 +101,29 @@ class Source {
   // The draws first, first + 1, ... of rank's part of the epoch, into an array of int64.
   void fill(int epoch, std::int64_t first, py::array_t<std::int64_t, py::array::c_style> out, int rank,
             int world) {
-    const sampling::IndexStream part = stream(epoch).shard(rank, world);
-    const std::span<std::int64_t> images(out.mutable_data(), static_cast<std::size_t>(out.size()));
-    const py::gil_scoped_release release;
-    part.fill(first, images);
-    if (order_) order_->apply(images);
+    draw(epoch, first, {out.mutable_data(), static_cast<std::size_t>(out.size())}, rank, world);
+  }
+
+  // The same as a list of integers: `__iter__` of a sampler needs one, and NumPy's tolist takes longer to
+  // make it than the draws themselves take.
+  py::list list(int epoch, std::int64_t first, std::int64_t count, int rank, int world) {
+    std::vector<std::int64_t> images(static_cast<std::size_t>(std::max<std::int64_t>(count, 0)));
+    draw(epoch, first, images, rank, world);
+    return list_of(images);
+  }
+  // A list of lists of `size` draws each.
+  py::list batches(int epoch, std::int64_t first, std::int64_t count, std::int64_t size, int rank,
+                   int world) {
+    if (size < 1 || count < 0) fail("cannot make {} batches of {} draws", count, size);
+    std::vector<std::int64_t> images(static_cast<std::size_t>(count * size));
+    draw(epoch, first, images, rank, world);
+    py::list all(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto batch =
+          std::span(images).subspan(i * static_cast<std::size_t>(size), static_cast<std::size_t>(size));
+      PyList_SET_ITEM(all.ptr(), static_cast<py::ssize_t>(i), list_of(batch).release().ptr());
+    }
+    return all;
   }
 
   // The accuracy of each class in percent after the next epoch that has none yet; only for strategies with
@@ -108,17 +141,19 @@ class Source {
     }
     class_accuracy_.push_back(train::rounded(std::move(class_accuracy)));
     stream_.reset();
+    part_.reset();
   }
   const std::vector<std::vector<double>>& class_accuracy() const { return class_accuracy_; }
   void forget() {
     class_accuracy_.clear();
     stream_.reset();
+    part_.reset();
   }
 
  private:
   // What the strategy would know in that epoch of a training.
   sampling::Situation situation(int epoch) const {
-    sampling::Situation result{epoch, epochs_};
+    sampling::Situation result{epoch, epochs_, {}, batch_size_};
     const auto known = std::min(class_accuracy_.size(), static_cast<std::size_t>(epoch));
     result.class_accuracy.assign(class_accuracy_.begin(),
                                  class_accuracy_.begin() + static_cast<std::ptrdiff_t>(known));
@@ -129,10 +164,38 @@ class Source {
     if (epoch < 0) fail("there is no epoch {}; they are counted from 0", epoch);
     if (!stream_ || epoch_ != epoch) {
       stream_.emplace(*strategy_, counts_, situation(epoch), seed_);
+      part_.reset();
       epoch_ = epoch;
     }
     return *stream_;
   }
+
+  // A part is a copy with tables of its own: kept, because a batch may be all that is asked of it at a time.
+  const sampling::IndexStream& part(int epoch, int rank, int world) {
+    const sampling::IndexStream& whole = stream(epoch);
+    if (rank == 0 && world == 1) return whole;
+    if (!part_ || rank_ != rank || world_ != world) {
+      part_ = whole.shard(rank, world);
+      rank_ = rank;
+      world_ = world;
+    }
+    return *part_;
+  }
+
+  void draw(int epoch, std::int64_t first, std::span<std::int64_t> images, int rank, int world) {
+    const sampling::IndexStream& mine = part(epoch, rank, world);
+    if (images.size() < kMany) {
+      mine.fill(first, images);
+    } else {  // from a copy: while others run they may ask for another part
+      const sampling::IndexStream copy = mine;
+      const py::gil_scoped_release release;
+      copy.fill(first, images);
+    }
+    if (order_) order_->apply(images);
+  }
+
+  // Draws that take so long that other threads should run meanwhile.
+  static constexpr std::size_t kMany = std::size_t{1} << 17;
 
   std::unique_ptr<sampling::Strategy> strategy_;
   std::vector<std::int64_t> counts_;
@@ -140,8 +203,12 @@ class Source {
   std::optional<ImageOrder> order_;
   int epochs_;
   std::uint64_t seed_;
+  int batch_size_;
   std::optional<sampling::IndexStream> stream_;  // of the epoch asked for last
+  std::optional<sampling::IndexStream> part_;    // of it, of the rank asked for last
   int epoch_ = -1;
+  int rank_ = 0;
+  int world_ = 1;
 };
 
 py::list list_strategies() {
@@ -222,12 +289,13 @@ void add_sampling(py::module_& module) {
   py::class_<Source>(module, "Source",
                      "The draws of all epochs of a training; `longtail.Sampler` walks through them.")
       .def(py::init<const std::optional<Array<std::int64_t>>&, const std::optional<Array<std::int64_t>>&,
-                    const std::string&, int, std::uint64_t>(),
+                    const std::string&, int, std::uint64_t, int>(),
            py::arg("labels").none(true), py::arg("counts").none(true), py::arg("strategy"), py::arg("epochs"),
-           py::arg("seed"))
+           py::arg("seed"), py::arg("batch_size") = 0)
       .def_property_readonly("strategy", &Source::strategy)
       .def_property_readonly("epochs", &Source::epochs)
       .def_property_readonly("seed", &Source::seed)
+      .def_property_readonly("batch_size", &Source::batch_size)
       .def_property_readonly("counts", &Source::counts)
       .def_property_readonly("images", &Source::images)
       .def_property_readonly("class_accuracy", &Source::class_accuracy)
@@ -236,6 +304,10 @@ void add_sampling(py::module_& module) {
       .def("without_replacement", &Source::without_replacement, py::arg("epoch"))
       .def("probabilities", &Source::probabilities, py::arg("epoch"))
       .def("fill", &Source::fill, py::arg("epoch"), py::arg("first"), py::arg("out").noconvert(),
+           py::arg("rank") = 0, py::arg("world") = 1)
+      .def("list", &Source::list, py::arg("epoch"), py::arg("first"), py::arg("count"), py::arg("rank") = 0,
+           py::arg("world") = 1)
+      .def("batches", &Source::batches, py::arg("epoch"), py::arg("first"), py::arg("count"), py::arg("size"),
            py::arg("rank") = 0, py::arg("world") = 1);
 
   py::class_<data::Subset>(module, "Subset",

@@ -40,7 +40,7 @@ class Block(nn.Module):
 
 
 class ResNet(nn.Module):
-    """The network of the paper; the same initial weights as `longtail train` for the seed."""
+    """The network of the paper."""
 
     def __init__(self, depth, classes, channels=3):
         super().__init__()
@@ -54,11 +54,6 @@ class ResNet(nn.Module):
                 width = 16 << stage
             setattr(self, f"layer{stage + 1}", nn.Sequential(*layers))
         self.linear = nn.Linear(64, classes)
-        for module in self.modules():
-            if isinstance(module, nn.Conv2d):
-                nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
-        nn.init.normal_(self.linear.weight, 0, 0.01)
-        nn.init.zeros_(self.linear.bias)
 
     def forward(self, x):
         x = functional.relu(self.bn1(self.conv1(x)))
@@ -66,9 +61,13 @@ class ResNet(nn.Module):
         return self.linear(x.mean((2, 3)))
 
 
-def make_network(name, classes, channels):
+def make_network(name, classes, channels, seed):
+    torch.manual_seed(seed)
     if name.startswith("resnet") and name[6:] in ("20", "32", "44", "56", "110"):
-        return ResNet(int(name[6:]), classes, channels)
+        network = ResNet(int(name[6:]), classes, channels)
+        weights = longtail.initial_weights(name, classes, seed, channels=channels)  # those of `longtail train`
+        nn.utils.vector_to_parameters(torch.from_numpy(weights), network.parameters())
+        return network
     import torchvision  # any network of it: params.network = "mobilenet_v2"
     return torchvision.models.get_model(name, num_classes=classes)
 
@@ -159,8 +158,8 @@ def main(config_path, run):
                        for f in (torch.mean, lambda x, d: torch.std(x, d, unbiased=False))]
     images, test = Images(pixels[chosen], labels[chosen], mean, deviation), Images(test_pixels, test_labels, mean, deviation)
 
-    torch.manual_seed(config["seed"])
-    network = make_network(params.get("network", config["model"]), len(subset.counts), pixels.shape[1]).to(device)
+    name = params.get("network", config["model"])
+    network = make_network(name, len(subset.counts), pixels.shape[1], config["seed"]).to(device)
     initial = longtail.sha256(torch.cat([p.detach().cpu().flatten() for p in network.parameters()]).numpy())
     model = nn.parallel.DistributedDataParallel(network) if world > 1 else network
     optimizer = torch.optim.SGD(network.parameters(), config["lr"], config["momentum"], nesterov=config["nesterov"],

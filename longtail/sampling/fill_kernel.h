@@ -74,17 +74,25 @@ std::size_t draw_lanes(const DrawTask& task, std::int64_t* out, std::size_t coun
   return whole;
 }
 
-// Permutation::round over 32-bit lanes, twice as many as 64-bit ones. `key` is two vectors.
-template <class Lanes, class Vector>
-Vector feistel(Vector half, Vector other, const Vector* key, Vector bound) {
-  Vector x = Lanes::add32(other, key[0]);
-  x = Lanes::low32(Lanes::exclusive_or(x, Lanes::template down32<16>(x)), Lanes::all32(0x7feb352d));
-  x = Lanes::exclusive_or(x, key[1]);
-  x = Lanes::low32(Lanes::exclusive_or(x, Lanes::template down32<15>(x)), Lanes::all32(0x846ca68b));
-  x = Lanes::exclusive_or(x, Lanes::template down32<16>(x));
-  const Vector sum = Lanes::add32(half, Lanes::high32(x, bound));
-  return Lanes::min32(
-      sum, Lanes::sub32(sum, bound));  // below the bound already: the difference wraps and is larger
+// Permutation::round over 32-bit lanes, twice as many as 64-bit ones, and its sum with the other half, for
+// kVectors vectors side by side: a step waits for the one before it, and the other vectors fill the time.
+// That is why the loops go through the vectors and not through the steps. `key` is two vectors.
+template <class Lanes, std::size_t kVectors, class Vector>
+inline void feistel(Vector* half, const Vector* other, const Vector* key, Vector bound) {
+  Vector x[kVectors];
+  for (std::size_t v = 0; v < kVectors; ++v) x[v] = Lanes::add32(other[v], key[0]);
+  for (std::size_t v = 0; v < kVectors; ++v)
+    x[v] = Lanes::exclusive_or(x[v], Lanes::template down32<16>(x[v]));
+  for (std::size_t v = 0; v < kVectors; ++v) x[v] = Lanes::low32(x[v], Lanes::all32(0x7feb352d));
+  for (std::size_t v = 0; v < kVectors; ++v) x[v] = Lanes::exclusive_or(x[v], key[1]);
+  for (std::size_t v = 0; v < kVectors; ++v)
+    x[v] = Lanes::exclusive_or(x[v], Lanes::template down32<15>(x[v]));
+  for (std::size_t v = 0; v < kVectors; ++v) x[v] = Lanes::low32(x[v], Lanes::all32(0x846ca68b));
+  for (std::size_t v = 0; v < kVectors; ++v)
+    x[v] = Lanes::exclusive_or(x[v], Lanes::template down32<16>(x[v]));
+  for (std::size_t v = 0; v < kVectors; ++v) x[v] = Lanes::add32(half[v], Lanes::high32(x[v], bound));
+  // Below the bound already: the difference wraps and is larger.
+  for (std::size_t v = 0; v < kVectors; ++v) half[v] = Lanes::min32(x[v], Lanes::sub32(x[v], bound));
 }
 
 // The halves of consecutive positions, advanced by addition: a division a position would cost more than the
@@ -94,6 +102,7 @@ struct Halves {
   using Vector = typename Lanes::Vector;
   Vector left, right;
 
+  Halves() = default;
   Halves(const PermuteTask& task, std::uint64_t first) {
     std::uint32_t lefts[2 * Lanes::kCount], rights[2 * Lanes::kCount];
     for (std::size_t i = 0; i < 2 * Lanes::kCount; ++i) {
@@ -111,34 +120,46 @@ struct Halves {
   }
 };
 
-template <class Lanes>
-std::size_t permute_lanes(const PermuteTask& task, std::int64_t* out, std::size_t count) {
+// `kVectors` vectors side by side: a round waits for its multiplications, and the other vectors fill the
+// time. Returns the draws done, whole multiples of the vectors from `done` on.
+template <class Lanes, std::size_t kVectors>
+std::size_t permute_together(const PermuteTask& task, const typename Lanes::Vector* keys, std::int64_t* out,
+                             std::size_t done, std::size_t count) {
   using Vector = typename Lanes::Vector;
-  constexpr std::size_t kLanes = 2 * Lanes::kCount, kTogether = 2 * kLanes;
-  const std::size_t whole = count / kTogether * kTogether;
-  if (whole == 0) return 0;
-  Vector keys[2 * kMostRounds];
-  for (std::size_t i = 0; i < 2 * task.rounds; ++i) keys[i] = Lanes::all32(task.keys[i]);
+  constexpr std::size_t kLanes = 2 * Lanes::kCount, kTogether = kVectors * kLanes;
+  if (count - done < kTogether) return done;
   const std::uint64_t step = task.stride * kTogether;
   const Vector left_step = Lanes::all32(static_cast<std::uint32_t>(step % task.left_size));
   const Vector right_step = Lanes::all32(static_cast<std::uint32_t>(step / task.left_size));
   const Vector left_size = Lanes::all32(task.left_size), right_size = Lanes::all32(task.right_size);
-  // Two vectors side by side: a round waits for its multiplications, and the other vector fills the time.
-  Halves<Lanes> next(task, task.position), other(task, task.position + kLanes * task.stride);
-  for (std::size_t i = 0; i < whole; i += kTogether) {
-    Halves<Lanes> a = next, b = other;
-    next.advance(left_step, right_step, left_size);
-    other.advance(left_step, right_step, left_size);
-    for (const Vector* key = keys; key != keys + 2 * task.rounds; key += 4) {
-      a.left = feistel<Lanes>(a.left, a.right, key, left_size);
-      b.left = feistel<Lanes>(b.left, b.right, key, left_size);
-      a.right = feistel<Lanes>(a.right, a.left, key + 2, right_size);
-      b.right = feistel<Lanes>(b.right, b.left, key + 2, right_size);
+  Halves<Lanes> next[kVectors];
+  for (std::size_t v = 0; v < kVectors; ++v)
+    next[v] = Halves<Lanes>(task, task.position + (done + v * kLanes) * task.stride);
+  for (; done + kTogether <= count; done += kTogether) {
+    Vector left[kVectors], right[kVectors];
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      left[v] = next[v].left;
+      right[v] = next[v].right;
+      next[v].advance(left_step, right_step, left_size);
     }
-    Lanes::store_sums(out + i, a.right, left_size, a.left);
-    Lanes::store_sums(out + i + kLanes, b.right, left_size, b.left);
+    for (const Vector* key = keys; key != keys + 2 * task.rounds; key += 4) {
+      feistel<Lanes, kVectors>(left, right, key, left_size);
+      feistel<Lanes, kVectors>(right, left, key + 2, right_size);
+    }
+    for (std::size_t v = 0; v < kVectors; ++v)
+      Lanes::store_sums(out + done + v * kLanes, right[v], left_size, left[v]);
   }
-  return whole;
+  return done;
+}
+
+template <class Lanes>
+std::size_t permute_lanes(const PermuteTask& task, std::int64_t* out, std::size_t count) {
+  using Vector = typename Lanes::Vector;
+  if (count < 2 * Lanes::kCount) return 0;
+  Vector keys[2 * kMostRounds];
+  for (std::size_t i = 0; i < 2 * task.rounds; ++i) keys[i] = Lanes::all32(task.keys[i]);
+  const std::size_t done = permute_together<Lanes, 6>(task, keys, out, 0, count);
+  return permute_together<Lanes, 1>(task, keys, out, done, count);
 }
 
 }  // namespace longtail::sampling

@@ -134,11 +134,26 @@ std::size_t IndexStream::fill_vectors(std::uint64_t position, std::span<std::int
                          permutation_.keys().size(),
                          &permutation_.keys()[0].add};
   const std::size_t done = (wide ? permute_avx512 : permute_avx2)(task, out.data(), out.size());
-  // The few that fell beyond the last image walk on.
-  for (std::int64_t& image : out.first(done)) {
-    if (image >= total_) image = static_cast<std::int64_t>(permutation_(static_cast<std::uint64_t>(image)));
-  }
+  walk_on(out.first(done));
   return done;
+}
+
+// The few that fell beyond the last image go on to where they end. Looked for a handful at a time: the sign
+// of a difference says "beyond" and needs no branch.
+void IndexStream::walk_on(std::span<std::int64_t> images) const {
+  constexpr std::size_t kHandful = 16;
+  const std::int64_t last = total_ - 1;
+  while (!images.empty()) {
+    const auto some = images.first(std::min(kHandful, images.size()));
+    std::int64_t beyond = 0;
+    for (const std::int64_t image : some) beyond |= last - image;
+    if (beyond < 0) {
+      for (std::int64_t& image : some) {
+        if (image > last) image = static_cast<std::int64_t>(permutation_(static_cast<std::uint64_t>(image)));
+      }
+    }
+    images = images.subspan(some.size());
+  }
 }
 
 int IndexStream::class_of(std::int64_t image) const {

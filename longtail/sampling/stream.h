@@ -53,6 +53,7 @@ class IndexStream {
   std::int64_t draw(std::uint64_t position) const;
   std::size_t fill_vectors(std::uint64_t position, std::span<std::int64_t> out,
                            Instructions instructions) const;
+  void walk_on(std::span<std::int64_t> images) const;
 
   std::vector<double> probabilities_;
   std::vector<std::int64_t> counts_;

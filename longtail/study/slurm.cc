@@ -58,10 +58,9 @@ void refuse_odd_time(const std::string& time) {
 }
 
 std::string checked_gpus(const std::string& text) {
-  for (const char c : text) {
-    if (!std::isalnum(static_cast<unsigned char>(c)) && c != ':' && c != '_' && c != '-' && c != '.')
-      fail<base::UsageError>("--gpus `{}`: write it as a number or as type:number, as in a100:2", text);
-  }
+  static const std::regex form("([A-Za-z][A-Za-z0-9_.-]*:)?[1-9][0-9]*");
+  if (!std::regex_match(text, form))
+    fail<base::UsageError>("--gpus `{}`: write it as a number or as type:number, as in a100:2", text);
   return text;
 }
 

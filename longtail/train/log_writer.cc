@@ -9,6 +9,7 @@
 #include "longtail/base/file.h"
 #include "longtail/base/text.h"
 #include "longtail/sampling/strategy.h"
+#include "longtail/train/feedback.h"
 
 namespace longtail::train {
 namespace {
@@ -49,6 +50,18 @@ LogWriter::LogWriter(const std::filesystem::path& folder, RunLog head)
   base::make_folder(folder);
 }
 
+void LogWriter::check_feedback(const std::vector<double>& class_accuracy) const {
+  if (epochs() > 0 && class_accuracy.empty() != log_.class_accuracy.empty())
+    fail("epoch {} has {}`class_accuracy`, the epochs before {}; give it after every epoch or after none",
+         epochs(), class_accuracy.empty() ? "no " : "a ", class_accuracy.empty() ? "have one" : "have none");
+  if (!class_accuracy.empty() && class_accuracy.size() != log_.class_counts.size())
+    fail("`class_accuracy` has {} accuracies for {} classes", class_accuracy.size(),
+         log_.class_counts.size());
+  for (const double value : class_accuracy) {
+    if (!std::isnan(value)) refuse_no_percentage(value, "class_accuracy");
+  }
+}
+
 void LogWriter::epoch(const TrainingEpoch& training, FullResult result) {
   if (log_.finished) fail("the log in {} is finished; it takes no more epochs", path_.string());
   if (!std::isfinite(training.train_loss) || !std::isfinite(result.accuracy.loss)) {
@@ -58,7 +71,9 @@ void LogWriter::epoch(const TrainingEpoch& training, FullResult result) {
   refuse_no_percentage(training.train_acc, "train_acc");
   if (result.per_class.size() != log_.class_counts.size())
     fail("the result has {} classes, but the run has {}", result.per_class.size(), log_.class_counts.size());
+  check_feedback(training.class_accuracy);
   result.epoch = epochs();
+  if (!training.class_accuracy.empty()) log_.class_accuracy.push_back(rounded(training.class_accuracy));
   log_.train_loss.push_back(training.train_loss);
   log_.train_acc.push_back(training.train_acc);
   log_.lr_history.push_back(training.lr);

@@ -19,6 +19,9 @@ struct TrainingEpoch {
   double train_loss = 0;
   double train_acc = 0;  // percent
   double lr = 0;
+  // What a strategy with feedback is told after this epoch: percent for each class, NaN where nothing was
+  // measured. Empty without feedback.
+  std::vector<double> class_accuracy = {};
 };
 
 class LogWriter {
@@ -44,6 +47,7 @@ class LogWriter {
   void restore(const std::string& state);
 
  private:
+  void check_feedback(const std::vector<double>& class_accuracy) const;
   void write() const;
 
   std::filesystem::path path_;

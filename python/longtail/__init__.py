@@ -11,8 +11,8 @@ A `Sampler` goes where `torch.utils.data.DataLoader` wants one. docs/python.md t
 
 from longtail._core import RunLog, Subset, __version__
 from longtail._core import canonical_strategy, sha256, strategies
-from longtail.functions import groups, probabilities, read_log, report, subset, theory
+from longtail.functions import groups, initial_weights, probabilities, read_log, report, subset, theory
 from longtail.sampler import BatchSampler, Sampler
 
-__all__ = ["BatchSampler", "RunLog", "Sampler", "Subset", "__version__", "canonical_strategy", "groups", "probabilities",
-           "read_log", "report", "sha256", "strategies", "subset", "theory"]
+__all__ = ["BatchSampler", "RunLog", "Sampler", "Subset", "__version__", "canonical_strategy", "groups", "initial_weights",
+           "probabilities", "read_log", "report", "sha256", "strategies", "subset", "theory"]

@@ -48,6 +48,17 @@ def probabilities(counts, strategy, epoch=0, epochs=200):
     return _core.probabilities(integers(counts), strategy, epoch, epochs)
 
 
+def initial_weights(model="resnet32", classes=100, seed=42, *, shortcut="projection", channels=3, width=1):
+    """The initial weights with which `longtail train` begins for the seed: one float32 array in the order of PyTorch's
+    `parameters()`, for `torch.nn.utils.vector_to_parameters`. They are those that PyTorch itself draws for the seed, up to the
+    last bits, in which PyTorch differs from one CPU to another.
+
+    >>> initial_weights("resnet32", classes=100, seed=42).shape
+    (472756,)
+    """
+    return _core.initial_weights(model, classes, seed, shortcut, channels, width)
+
+
 def theory(counts, strategy, epoch=0, epochs=200, *, batch_size=128, sigma2=1.0, norm2=1.0):
     """What class sizes alone say of a strategy: weights, chance of absence, variance ratios (docs/theory.md).
 

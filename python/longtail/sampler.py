@@ -3,6 +3,7 @@
 Which image is drawn is decided in C++, as a function of (seed, epoch, position). What is kept here is how far a walk is.
 """
 
+import itertools
 import operator
 import sys
 
@@ -33,7 +34,8 @@ class Sampler:
     labels: the class of every image; or `counts=` the images of every class, ordered class after class: then no memory
     grows with them. `num_samples` draws an epoch (default: as many as images). `num_replicas` and `rank` are taken from
     torch.distributed if it is initialised; together the ranks have the same draws whatever their number. `even=True` leaves
-    out the last draws that do not fill all ranks.
+    out the last draws that do not fill all ranks. `batch_size`, the draws of a step on all ranks together, is for strategies
+    that shape whole batches (`stratified`).
 
     >>> sampler = Sampler([0, 0, 0, 1], strategy="class_balanced", epochs=2, seed=7)
     >>> first = list(sampler)
@@ -46,9 +48,9 @@ class Sampler:
     """
 
     def __init__(self, labels=None, strategy="uniform", epochs=200, seed=42, num_samples=None, num_replicas=None,
-                 rank=None, *, counts=None, even=False):
+                 rank=None, *, counts=None, even=False, batch_size=0):
         self._source = _core.Source(None if labels is None else integers(labels),
-                                    None if counts is None else integers(counts), strategy, epochs, seed)
+                                    None if counts is None else integers(counts), strategy, epochs, seed, batch_size)
         self._total = self._source.images if num_samples is None else operator.index(num_samples)
         if self._total < 1:
             raise ValueError(f"`num_samples` is {num_samples}; it must be at least 1")
@@ -91,8 +93,8 @@ class Sampler:
             return distributed.get_rank(), distributed.get_world_size()
         return 0, 1
 
-    def _length(self):
-        rank, world = self._ranks()
+    def _length(self, ranks=None):
+        rank, world = ranks or self._ranks()
         return self._total // world if self._even else max(0, -(-(self._total - rank) // world))
 
     def _first(self):
@@ -121,20 +123,19 @@ class Sampler:
 
     def __iter__(self):
         """The draws of this rank as Python integers. The next walk is the next epoch, unless set_epoch says otherwise."""
+        # chain is C code; `yield from` would come back here for every draw.
+        return itertools.chain.from_iterable(self._blocks())
+
+    def _blocks(self):
         # A walk begins with its first draw: a DataLoader with workers makes two iterators and uses one.
-        walk, epoch, length = self._begin(), self._epoch, self._length()
+        walk, epoch, ranks = self._begin(), self._epoch, self._ranks()
+        length = self._length(ranks)
         while walk.end < length:
-            block = self._fill(epoch, walk.end, min(_BLOCK, length - walk.end)).tolist()
+            block = self._source.list(epoch, walk.end, min(_BLOCK, length - walk.end), *ranks)
             walk.end += len(block)
             walk.rest = iter(block)
-            yield from walk.rest
+            yield walk.rest
         self._end(walk)
-
-    def _fill(self, epoch, first, count, out=None):
-        if out is None:
-            out = numpy.empty(count, numpy.int64)
-        self._source.fill(epoch, first, out, *self._ranks())
-        return out
 
     def indices(self, first=0, count=None, out=None):
         """The draws first, first + 1, ... of this rank in this epoch as an array, whatever the position of the walk.
@@ -143,11 +144,17 @@ class Sampler:
         >>> sampler.indices(10**8, 3).dtype
         dtype('int64')
         """
-        left = self._length() - first
+        ranks = self._ranks()
+        left = self._length(ranks) - first
         count = (left if out is None else len(out)) if count is None else count
         if first < 0 or count > left:
-            raise ValueError(f"{count} draws from {first} on are not in an epoch of {self._length()}")
-        return self._fill(self._epoch, first, count, out)
+            raise ValueError(f"{count} draws from {first} on are not in an epoch of {self._length(ranks)}")
+        if out is None:
+            out = numpy.empty(count, numpy.int64)
+        elif len(out) != count:
+            raise ValueError(f"`out` has room for {len(out)} draws, not {count}")
+        self._source.fill(self._epoch, first, out, *ranks)
+        return out
 
     def set_epoch(self, epoch):
         """Begins the epoch; if a state of this epoch was just loaded, its position stays."""
@@ -182,12 +189,13 @@ class Sampler:
             if local >= self._length():
                 epoch, position = epoch + 1, 0
         return {"epoch": epoch, "position": position, "strategy": self._source.strategy, "seed": self._source.seed,
-                "epochs": self._source.epochs, "num_samples": self._total, "class_accuracy": self._source.class_accuracy}
+                "epochs": self._source.epochs, "num_samples": self._total, "batch_size": self._source.batch_size,
+                "class_accuracy": self._source.class_accuracy}
 
     def load_state_dict(self, state):
         """Goes to where `state` was taken; the number of ranks may be another one."""
         own = self.state_dict()
-        for key in ("strategy", "seed", "epochs", "num_samples"):
+        for key in ("strategy", "seed", "epochs", "num_samples", "batch_size"):
             if state[key] != own[key]:
                 raise ValueError(f"the state has `{key}` {state[key]!r}, this sampler has {own[key]!r}")
         self._source.forget()
@@ -226,20 +234,22 @@ class BatchSampler:
         return -(-self._end(0) // self.batch_size)
 
     def __iter__(self):
+        return itertools.chain.from_iterable(self._blocks())
+
+    def _blocks(self):
         walk, epoch, size = self.sampler._begin(), self.sampler.epoch, self.batch_size
-        end = self._end(walk.end)
-        block = max(size, _BLOCK // size * size)
+        end, source, ranks = self._end(walk.end), self.sampler._source, self.sampler._ranks()
         walk.unit = size
         while walk.end + size <= end:
-            count = min(block, (end - walk.end) // size * size)
-            batches = self.sampler._fill(epoch, walk.end, count).reshape(-1, size).tolist()
-            walk.end += count
+            count = min(max(1, _BLOCK // size), (end - walk.end) // size)
+            batches = source.batches(epoch, walk.end, count, size, *ranks)
+            walk.end += count * size
             walk.rest = iter(batches)
-            yield from walk.rest
+            yield walk.rest
         if walk.end < end:
-            last = self.sampler._fill(epoch, walk.end, end - walk.end).tolist()
+            last = source.list(epoch, walk.end, end - walk.end, *ranks)
             walk.end, walk.rest = end, iter(())
-            yield last
+            yield (last,)
         self.sampler._end(walk)
 
     @property

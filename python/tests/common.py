@@ -37,12 +37,12 @@ def folder():
         yield pathlib.Path(place)
 
 
-def make_pictures(place, classes=4, images=40, seed=0):
+def make_pictures(place, classes=4, images=40, seed=0, side=32):
     """Pictures that can be learnt: a class has a brightness of its own, under noise."""
     random = numpy.random.RandomState(seed)
     for split, count in (("train", images), ("test", 10)):
         labels = numpy.repeat(numpy.arange(classes), count).astype("int64")
-        noise = random.randint(0, 120, (len(labels), 3, 32, 32))
+        noise = random.randint(0, 120, (len(labels), 3, side, side))
         pixels = numpy.clip(noise + (labels * 40)[:, None, None, None], 0, 255).astype("uint8")
         numpy.save(place / f"{split}_images.npy", pixels)
         numpy.save(place / f"{split}_labels.npy", labels)

@@ -131,6 +131,54 @@ class Samplers(unittest.TestCase):
         self.assertEqual(len({next(walk) for _ in range(10**5)}), 10**5)
         self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 50 * 1024)  # KB
 
+    def test_feedback_changes_the_epochs_after_it_and_stays_in_the_state(self):
+        counts = [500, 100, 20]
+        sampler = longtail.Sampler(counts=counts, strategy="focus:floor=0.1", epochs=4, seed=2)
+        numpy.testing.assert_allclose(sampler.probabilities, numpy.array(counts) / 620)
+        list(sampler)
+        with self.assertRaisesRegex(ValueError, "epoch 1 needs the accuracy of each of the 3 classes"):
+            sampler.indices()
+        sampler.update([90, 50, float("nan")])  # the third class was not measured: nothing is known to be right
+        numpy.testing.assert_allclose(sampler.probabilities, numpy.array([0.2, 0.6, 1.1]) / 1.9)
+        drawn = sampler.indices()
+        observed = numpy.bincount(numpy.searchsorted([500, 600, 620], drawn, side="right"), minlength=3)
+        expected = sampler.probabilities * 620
+        self.assertLess(((observed - expected) ** 2 / expected).sum(), 18.4)  # p = 0.0001 at 2 degrees of freedom
+        later = longtail.Sampler(counts=counts, strategy="focus:floor=0.1", epochs=4, seed=2)
+        later.load_state_dict(sampler.state_dict())
+        self.assertEqual(list(later), drawn.tolist())
+        later.update([0, 100, 100])
+        self.assertEqual(numpy.argmax(later.probabilities), 0)
+        for strategy, accuracy, words in (("uniform", [1, 2, 3], "takes no feedback"), ("focus", [1, 2], "2 accuracies for 3"),
+                                          ("focus", [1, 2, 101], "from 0 to 100")):
+            with self.assertRaisesRegex(ValueError, words):
+                longtail.Sampler(counts=counts, strategy=strategy).update(accuracy)
+
+    def test_feedback_gives_the_probabilities_that_the_program_trained_with(self):
+        with common.folder() as place:
+            common.make_pictures(place)
+            common.program("train", "--dataset", place, "--profile", "exp", "--rho", 4, "--seed", 3, "--epochs", 3,
+                           "--batch-size", 16, "--model", "resnet20", "--strategy", "focus", "--out", place / "run")
+            told = longtail.read_log(place / "run")
+        sampler = longtail.Sampler(counts=told["class_counts"], strategy="focus", epochs=3, seed=3)
+        for epoch, accuracy in enumerate(told["class_accuracy"]):
+            sampler.set_epoch(epoch)
+            numbers = [float("nan") if a is None else a for a in accuracy]
+            sampler.update(numbers)
+            self.assertEqual([a for a in sampler.state_dict()["class_accuracy"][epoch] if a == a],
+                             [a for a in numbers if a == a])
+        sampler.set_epoch(2)
+        wrong = 1.05 - numpy.array(told["class_accuracy"][1], float) / 100
+        numpy.testing.assert_allclose(sampler.probabilities, wrong / wrong.sum())
+
+    def test_a_strategy_that_shapes_batches_is_told_their_size(self):
+        sampler = longtail.Sampler(counts=[60, 30, 10], strategy="stratified", batch_size=10)
+        for batch in longtail.BatchSampler(sampler, 10):
+            classes = numpy.bincount(numpy.searchsorted([60, 90, 100], batch, side="right"), minlength=3)
+            self.assertEqual(classes.tolist(), [6, 3, 1])
+        with self.assertRaisesRegex(ValueError, "give `batch_size`"):
+            longtail.Sampler(counts=[60, 30, 10], strategy="stratified")
+
     def test_mistakes_are_sentences(self):
         for make, words in (
                 (lambda: longtail.Sampler(counts=[1], strategy="unifrom"), "did you mean `uniform`"),
@@ -177,6 +225,19 @@ class Logs(unittest.TestCase):
             for key in ("overall_acc", "head_acc", "medium_acc", "tail_acc", "balanced_acc", "loss", "per_class_acc"):
                 self.assertEqual(results[0][key], results[1][key], key)
             self.assertEqual((results[1]["macro_f1"], results[1]["confusion"]), (None, []))
+
+    def test_a_log_holds_the_feedback_of_every_epoch_or_of_none(self):
+        counts = {"test_loss": 0.7, "correct": [1, 1], "images": [2, 2]}
+        with common.folder() as place:
+            log = longtail.RunLog(place, self.config, [3, 2])
+            log.epoch(1.0, 50.0, 0.1, class_accuracy=[50.004, float("nan")], **counts)
+            with self.assertRaisesRegex(ValueError, "after every epoch or after none"):
+                log.epoch(1.0, 50.0, 0.1, **counts)
+            with self.assertRaisesRegex(ValueError, "3 accuracies for 2 classes"):
+                log.epoch(1.0, 50.0, 0.1, class_accuracy=[1, 2, 3], **counts)
+            log.epoch(0.9, 50.0, 0.1, class_accuracy=[60, 10], **counts)
+            log.finish()
+            self.assertEqual(longtail.read_log(place)["class_accuracy"], [[50.0, None], [60, 10]])
 
     def test_a_state_takes_a_log_back_to_its_checkpoint(self):
         with common.folder() as place:
@@ -236,6 +297,16 @@ class Functions(unittest.TestCase):
             shuffle.shuffle(images)
             expected += images[:count].tolist()
         self.assertEqual(made.indices.tolist(), expected)
+
+    def test_initial_weights_are_those_that_the_program_writes(self):
+        with common.folder() as place:
+            for shortcut, width in (("projection", 1), ("pad", 2)):
+                common.program("init", "--model", "resnet20", "--classes", 7, "--seed", 5, "--shortcut", shortcut, "--width",
+                               width, "--out", place / "weights")
+                made = longtail.initial_weights("resnet20", 7, 5, shortcut=shortcut, width=width)
+                self.assertEqual((place / "weights").read_bytes(), made.tobytes())
+        with self.assertRaisesRegex(ValueError, "did you mean `resnet32`"):
+            longtail.initial_weights("resnet31")
 
     def test_every_strategy_is_listed_and_can_be_made(self):
         for info in longtail.strategies():

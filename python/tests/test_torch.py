@@ -1,10 +1,12 @@
 """With PyTorch: DataLoader, two real processes, and examples/pytorch/train.py beside the built-in trainer."""
 
+import importlib.util
 import json
-import pathlib
 import subprocess
 import sys
 import unittest
+
+import numpy
 
 import common
 
@@ -25,6 +27,14 @@ sampler.set_epoch(2)
 path = os.path.join(sys.argv[2], f"rank{torch.distributed.get_rank()}.json")
 json.dump(list(sampler), open(path, "w"))
 '''
+
+
+def load_train():
+    """examples/pytorch/train.py as a module."""
+    described = importlib.util.spec_from_file_location("train", TRAIN)
+    module = importlib.util.module_from_spec(described)
+    described.loader.exec_module(module)
+    return module
 
 
 def torchrun(*arguments):
@@ -97,7 +107,19 @@ class Training(unittest.TestCase):
             ours = longtail.read_log(place / "ours")
         self.assertEqual(ours["class_counts"], theirs["class_counts"])
         self.assertEqual(ours["fingerprint"]["subset"], theirs["fingerprint"]["subset"])
+        self.assertEqual(ours["fingerprint"]["init"], theirs["fingerprint"]["init"])
         self.assertLess(abs(theirs["train_loss"][0] / ours["train_loss"][0] - 1), 0.02)
+
+    def test_initial_weights_are_those_that_pytorch_draws_to_its_last_bits(self):
+        torch.manual_seed(42)
+        network = load_train().ResNet(20, 10)
+        for module in network.modules():
+            if isinstance(module, torch.nn.Conv2d):
+                torch.nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+        torch.nn.init.normal_(network.linear.weight, 0, 0.01)
+        torch.nn.init.zeros_(network.linear.bias)
+        drawn = torch.nn.utils.parameters_to_vector(network.parameters()).detach().numpy()
+        numpy.testing.assert_allclose(longtail.initial_weights("resnet20", 10, 42), drawn, rtol=0, atol=1e-6)
 
     def test_a_run_that_was_stopped_resumes_with_the_same_log(self):
         with common.folder() as place:
