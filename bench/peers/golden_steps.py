@@ -119,7 +119,7 @@ if __name__ == "__main__":
     parser.add_argument("golden")
     parser.add_argument("cifar")
     parser.add_argument("--build", type=Path)
-    parser.add_argument("--engines", default="onednn,amx")
+    parser.add_argument("--engines", default="simd")
     parser.add_argument("--settings", help="only these, separated by two commas")
     parser.add_argument("--details", action="store_true")
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)

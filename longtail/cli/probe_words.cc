@@ -212,7 +212,7 @@ std::string probe_text(const ProbeReport& report) {
   const bool bf16 = report.engine == "amx";
   std::string out = fmt::format(
       "{}; engine {}{}, images not augmented\n", report.title, report.engine,
-      bf16 ? " (bf16; figures within about 1% of the exact ones of --engine amx-fine or onednn)" : "");
+      bf16 ? " (bf16; figures within about 1% of the exact ones of --engine amx-fine or simd)" : "");
   for (const ProbeResult& result : report.results) {
     out += fmt::format("\n== after {} epochs{}; class weights of epoch {} of {} ==\n", result.epoch,
                        result.epoch == 0 ? " (initial weights, batch-norm statistics settled)" : "",

@@ -100,6 +100,22 @@ inline Answer answer_of(const std::string& engine, const Problem& problem, int t
   return answer_of(*make_engine(engine, problem.spec, std::max(max_batch, problem.size()), pool), problem);
 }
 
+// Of the 3x3 kernels of a tensor: the largest distance, relative to the root mean square of their norms.
+inline double largest_kernel_distance(std::span<const float> actual, std::span<const float> expected) {
+  double largest = 0, total = 0;
+  for (std::size_t at = 0; at < expected.size(); at += 9) {
+    double distance = 0;
+    for (std::size_t i = at; i < at + 9; ++i) {
+      const double d = double{actual[i]} - double{expected[i]};
+      distance += d * d;
+      total += double{expected[i]} * double{expected[i]};
+    }
+    if (!(distance <= largest)) largest = distance;
+    if (!std::isfinite(distance)) return std::numeric_limits<double>::infinity();
+  }
+  return largest == 0 ? 0 : std::sqrt(largest / (total / (static_cast<double>(expected.size()) / 9)));
+}
+
 // A sentence for everything in which two answers differ by more than they may; none if they agree. NaN never
 // agrees with anything. Every tensor of the gradient is judged by itself, against the norm of the whole.
 inline std::vector<std::string> disagreements(const ResNetSpec& spec, const Answer& actual,
@@ -130,6 +146,10 @@ inline std::vector<std::string> disagreements(const ResNetSpec& spec, const Answ
     // A tensor may be small beside its rounding: twenty times the allowance of the whole.
     judge("gradient of " + view.name, relative_distance(part(actual.gradient), part(expected.gradient)),
           20 * tolerance.gradient);
+    // A whole tensor hardly shows it if one kernel of it is missing.
+    if (view.shape.size() != 4 || view.shape[2] != 3) continue;
+    judge("a kernel in the gradient of " + view.name,
+          largest_kernel_distance(part(actual.gradient), part(expected.gradient)), 60 * tolerance.gradient);
   }
   return result;
 }

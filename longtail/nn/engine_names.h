@@ -13,12 +13,14 @@ struct EngineName {
   bool automatic;          // `auto` may take it
 };
 
-inline constexpr std::array<EngineName, 5> kEngineNames = {{
+inline constexpr std::array<EngineName, 4> kEngineNames = {{
     {"amx", "bf16 tiles with fp32 sums and weights, on Intel CPUs with AMX", true},
     {"amx-fine", "tiles with twice the bits in the forward pass: gradients of fp32", false},
     {"simd", "fp32 on any CPU, the same bits on all of them", true},
-    {"onednn", "fp32 through oneDNN", true},
     {"reference", "plain loops in double, for checking: very slow", true},
 }};
+
+// There until 0.1.0. Checkpoints and logs of its runs are still read; nothing runs on it.
+inline constexpr std::string_view kRetiredEngine = "onednn";
 
 }  // namespace longtail::nn

@@ -186,6 +186,9 @@ std::vector<Mutation> mutations() {
     if (unit.out == 64 && unit.kernel == 3)
       std::fill_n(w + unit.weight_size() - 9 * unit.in, 9 * unit.in, 0.0);
   };
+  add("a single 3x3 kernel left as it was").unpacked = [](const ConvUnit& unit, double* w) {
+    if (unit.out == 64 && unit.kernel == 3) std::fill_n(w + unit.weight_size() - 9, 9, 0.0);
+  };
   add("NaN in one weight's gradient").unpacked = [](const ConvUnit& unit, double* w) {
     if (is_small(unit)) w[100] = kNan;
   };

@@ -55,13 +55,33 @@ void for_each_row(int batch, int out, int in, int kernel, int stride, int in_sid
             }
 }
 
+// to[x] += factor * from[x], with steps between the values.
+template <class T>
+void add_row(int count, T factor, const T* __restrict from, int from_step, T* __restrict to, int to_step) {
+  if (from_step == 1 && to_step == 1) {  // nearly always: a loop that compilers make vectors of
+    for (int x = 0; x < count; ++x) to[x] += from[x] * factor;
+  } else {
+    for (int x = 0; x < count; ++x) to[x * to_step] += from[x * from_step] * factor;
+  }
+}
+// Four sums, since one would wait for every addition.
+template <class T>
+T inner_product(int count, const T* a, const T* b, int b_step) {
+  T sum[4] = {};
+  int x = 0;
+  for (; x + 4 <= count; x += 4) {
+    for (int k = 0; k < 4; ++k) sum[k] += a[x + k] * b[(x + k) * b_step];
+  }
+  for (; x < count; ++x) sum[0] += a[x] * b[x * b_step];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 template <class T>
 Tensor<T> convolve(const Tensor<T>& input, std::span<const T> weights, int out, int kernel, int stride) {
   Tensor<T> result(input.batch, out, input.side / stride);
   for_each_row(input.batch, out, input.channels, kernel, stride, input.side,
                [&](std::size_t to, std::size_t from, int count, std::size_t w) {
-                 for (int x = 0; x < count; ++x)
-                   result.values[to + x] += input.values[from + x * stride] * weights[w];
+                 add_row(count, weights[w], &input.values[from], stride, &result.values[to], 1);
                });
   return result;
 }
@@ -72,8 +92,7 @@ Tensor<T> convolve_data(const Tensor<T>& upstream, std::span<const T> weights, i
   Tensor<T> result(upstream.batch, in, in_side);
   for_each_row(upstream.batch, upstream.channels, in, kernel, stride, in_side,
                [&](std::size_t from, std::size_t to, int count, std::size_t w) {
-                 for (int x = 0; x < count; ++x)
-                   result.values[to + x * stride] += upstream.values[from + x] * weights[w];
+                 add_row(count, weights[w], &upstream.values[from], 1, &result.values[to], stride);
                });
   return result;
 }
@@ -83,8 +102,7 @@ void convolve_weights(const Tensor<T>& input, const Tensor<T>& upstream, int ker
                       std::span<T> gradient) {
   for_each_row(input.batch, upstream.channels, input.channels, kernel, stride, input.side,
                [&](std::size_t out, std::size_t in, int count, std::size_t w) {
-                 for (int x = 0; x < count; ++x)
-                   gradient[w] += upstream.values[out + x] * input.values[in + x * stride];
+                 gradient[w] += inner_product(count, &upstream.values[out], &input.values[in], stride);
                });
 }
 

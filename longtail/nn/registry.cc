@@ -8,7 +8,6 @@
 #include "longtail/base/text.h"
 #include "longtail/nn/amx/amx_engine.h"
 #include "longtail/nn/engine_names.h"
-#include "longtail/nn/onednn/engine.h"
 #include "longtail/nn/reference_backend.h"
 #include "longtail/nn/resnet_engine.h"
 #include "longtail/nn/simd/simd_backend.h"
@@ -57,7 +56,6 @@ const std::vector<EngineInfo>& engines() {
       entry("amx", amx_available, small_networks, make_walk<make_amx_backend>),
       entry("amx-fine", amx_available, small_networks, make_walk<make_amx_fine_backend>),
       entry("simd", everywhere, every_network, make_walk<make_simd_backend>),
-      entry("onednn", everywhere, small_networks, onednn::make_onednn_engine),
       entry("reference", everywhere, every_network, make_walk<make_reference_backend>),
   };
   return table;

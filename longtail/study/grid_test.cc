@@ -27,7 +27,7 @@ std::string refusal(const std::string& text) {
   try {
     const StudyFile study = parsed(text);
     wanted_engine(study);
-    resolve(study, "onednn");
+    resolve(study, "simd");
   } catch (const base::Error& error) {
     return error.what();
   }
@@ -36,18 +36,18 @@ std::string refusal(const std::string& text) {
 
 TEST(Grid, VariesTheFirstAxisSlowest) {
   const auto runs = resolve(
-      parsed("[grid]\nrho = [100, 10]\nseed = [1, 2]\nstrategy = [\"uniform\", \"square_root\"]"), "onednn");
+      parsed("[grid]\nrho = [100, 10]\nseed = [1, 2]\nstrategy = [\"uniform\", \"square_root\"]"), "simd");
   EXPECT_THAT(names(runs),
               ElementsAre("uniform-rho100-seed1", "square_root-rho100-seed1", "uniform-rho100-seed2",
                           "square_root-rho100-seed2", "uniform-rho10-seed1", "square_root-rho10-seed1",
                           "uniform-rho10-seed2", "square_root-rho10-seed2"));
 }
 
-TEST(Grid, WithoutAnAxisIsOneRun) { EXPECT_EQ(resolve(parsed(""), "onednn").size(), 1u); }
+TEST(Grid, WithoutAnAxisIsOneRun) { EXPECT_EQ(resolve(parsed(""), "simd").size(), 1u); }
 
 TEST(Grid, MultipliesOnlyTheStrategiesThatTakeAParameter) {
   const auto runs =
-      resolve(parsed("[grid]\nstrategy = [\"uniform\", \"progressive\"]\ngamma = [0.5, 1, 2]"), "onednn");
+      resolve(parsed("[grid]\nstrategy = [\"uniform\", \"progressive\"]\ngamma = [0.5, 1, 2]"), "simd");
   EXPECT_THAT(names(runs), ElementsAre("uniform-rho100-seed42", "progressive-gamma0.5-rho100-seed42",
                                        "progressive-rho100-seed42", "progressive-gamma2-rho100-seed42"));
   EXPECT_EQ(runs[3].config.strategy, "progressive:gamma=2");
@@ -59,12 +59,12 @@ TEST(Grid, RefusesAParameterThatNoStrategyTakes) {
 }
 
 TEST(Grid, AProfileWithoutARatioIsNamedInsteadOfOne) {
-  const auto runs = resolve(parsed("[data]\nprofile = \"natural\"\n[grid]\nseed = [1, 2]"), "onednn");
+  const auto runs = resolve(parsed("[data]\nprofile = \"natural\"\n[grid]\nseed = [1, 2]"), "simd");
   EXPECT_THAT(names(runs), ElementsAre("uniform-natural-seed1", "uniform-natural-seed2"));
   EXPECT_THAT(refusal("[data]\nprofile = \"natural\"\n[grid]\nrho = [10, 100]"),
               HasSubstr("test.toml:4: `rho` has 2 values, but the profile `natural` takes none"));
   // As an axis it meets itself again at every ratio.
-  EXPECT_THAT(names(resolve(parsed("[grid]\nprofile = [\"exp\", \"natural\"]\nrho = [10, 100]"), "onednn")),
+  EXPECT_THAT(names(resolve(parsed("[grid]\nprofile = [\"exp\", \"natural\"]\nrho = [10, 100]"), "simd")),
               ElementsAre("uniform-rho10-profileexp-seed42", "uniform-rho100-profileexp-seed42",
                           "uniform-natural-seed42"));
 }
@@ -82,7 +82,7 @@ TEST(Grid, RefusesAParameterOfAStrategyOutOfRangeOrGivenTwice) {
 
 TEST(Grid, NamesTheOtherAxesOfARun) {
   const auto runs =
-      resolve(parsed("[grid]\nlr = [0.1, 0.05]\nmilestones = [[160, 180], [120, 160]]"), "onednn");
+      resolve(parsed("[grid]\nlr = [0.1, 0.05]\nmilestones = [[160, 180], [120, 160]]"), "simd");
   EXPECT_THAT(names(runs), ElementsAre("uniform-rho100-lr0.1-milestones160-180-seed42",
                                        "uniform-rho100-lr0.1-milestones120-160-seed42",
                                        "uniform-rho100-lr0.05-milestones160-180-seed42",
@@ -90,16 +90,16 @@ TEST(Grid, NamesTheOtherAxesOfARun) {
 }
 
 TEST(Grid, GivesEveryRunItsOwnNameAndTheSameRunTheSameName) {
-  const auto runs = resolve(parsed("[grid]\nseed = [1, 2, 3]\nlr = [0.1, 0.2]"), "onednn");
+  const auto runs = resolve(parsed("[grid]\nseed = [1, 2, 3]\nlr = [0.1, 0.2]"), "simd");
   std::set<std::string> distinct;
   for (const auto& run : runs) distinct.insert(run.name);
   EXPECT_EQ(distinct.size(), 6u);
-  const auto other = resolve(parsed("[train]\nlr = 0.2\n[grid]\nseed = [3]"), "onednn");
+  const auto other = resolve(parsed("[train]\nlr = 0.2\n[grid]\nseed = [3]"), "simd");
   EXPECT_EQ(other[0].hash, runs[5].hash);
 }
 
 TEST(Grid, ChangesTheHashWithWhatMattersOnly) {
-  const auto hash = [](const std::string& text) { return resolve(parsed(text), "onednn")[0].hash; };
+  const auto hash = [](const std::string& text) { return resolve(parsed(text), "simd")[0].hash; };
   const std::string plain = hash("");
   EXPECT_EQ(hash("[run]\nthreads = 3\ndata = \"/elsewhere\""), plain);
   EXPECT_EQ(hash("[train]\nepochs = 200\nmilestones = [160, 180]"), plain) << "the default, said";
@@ -110,7 +110,7 @@ TEST(Grid, ChangesTheHashWithWhatMattersOnly) {
 
 TEST(Grid, RefusesCombinationsThatCannotBe) {
   EXPECT_THAT(refusal("[train]\nepochs = 10\nmilestones = [20]"), HasSubstr("milestones"));
-  EXPECT_THAT(refusal("[grid]\nengine = [\"onednn\", \"amx\"]"), HasSubstr("cannot be an axis"));
+  EXPECT_THAT(refusal("[grid]\nengine = [\"simd\", \"amx\"]"), HasSubstr("cannot be an axis"));
 }
 
 TEST(Grid, RefusesMoreRunsThanAnyoneCanMean) {
@@ -124,8 +124,8 @@ TEST(ResolvedToml, GivesTheSameRunsAgain) {
   const StudyFile study = parsed(
       "name = \"a \\\"b\\\"\"\n[train]\nepochs = 30\nlr = 0.05\n[grid]\nmilestones = [[20, 25], [10]]\n"
       "strategy = [\"progressive\", \"uniform\"]\ngamma = [0.5, 2]\nseed = [1, 2]\n");
-  const auto runs = resolve(study, "onednn");
-  const StudyFile again = parse_study(resolved_toml(study, "onednn"), "again.toml");
+  const auto runs = resolve(study, "simd");
+  const StudyFile again = parse_study(resolved_toml(study, "simd"), "again.toml");
   EXPECT_EQ(again.name, "a \"b\"");
   const auto same = resolve(again, "auto is decided");
   ASSERT_EQ(same.size(), runs.size());
@@ -134,7 +134,7 @@ TEST(ResolvedToml, GivesTheSameRunsAgain) {
 
 // The study of the paper: 4 strategies, 3 ratios, 3 seeds, and every hyperparameter of its table.
 TEST(PaperStudy, IsThe36RunsOfThePaper) {
-  const auto runs = resolve(read_study(base::source_dir() + "/studies/paper.toml"), "onednn");
+  const auto runs = resolve(read_study(base::source_dir() + "/studies/paper.toml"), "simd");
   ASSERT_EQ(runs.size(), 36u);
   std::set<std::string> points;
   for (const auto& run : runs) {
@@ -174,7 +174,7 @@ TEST(PaperStudy, IsThe36RunsOfThePaper) {
 TEST(ShippedStudies, AllResolve) {
   for (const char* name : {"paper", "fashion", "gamma", "milestones"}) {
     const auto path = base::source_dir() + "/studies/" + name + ".toml";
-    EXPECT_FALSE(resolve(read_study(path), "onednn").empty()) << path;
+    EXPECT_FALSE(resolve(read_study(path), "simd").empty()) << path;
   }
 }
 

@@ -19,8 +19,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 Plan plan_of(const std::string& grid) {
-  Plan plan{"test", "", "1", "onednn", {}};
-  plan.runs = resolve(parse_study("[grid]\n" + grid, "test.toml"), "onednn");
+  Plan plan{"test", "", "1", "simd", {}};
+  plan.runs = resolve(parse_study("[grid]\n" + grid, "test.toml"), "simd");
   return plan;
 }
 
@@ -36,7 +36,7 @@ RunState done(double overall, double head, double medium, double tail, const std
   state.epoch = state.epochs = 200;
   state.best = {overall, head, medium, tail, 0};
   state.seconds = 100;
-  state.fingerprint = {"data", "subset", "init", "augment", hash, "onednn", "1"};
+  state.fingerprint = {"data", "subset", "init", "augment", hash, "simd", "1"};
   return state;
 }
 

@@ -222,8 +222,8 @@ TEST(EvalGradientsTest, ThePlainReferenceAgreesWithPyTorchInEvalModeToFourDigits
   expect_eval_mode_gradients("reference", {1e-4, 1e-4, 1e-4, 1e-4}, 2);
 }
 
-TEST(EvalGradientsTest, TheOnednnEngineAgreesWithPyTorchInEvalMode) {
-  expect_eval_mode_gradients("onednn", {2e-3, 1e-2, 2e-2, 2e-3});
+TEST(EvalGradientsTest, TheSimdEngineAgreesWithPyTorchInEvalMode) {
+  expect_eval_mode_gradients("simd", {2e-3, 1e-2, 2e-2, 2e-3});
 }
 
 TEST(EvalGradientsTest, TheAmxEngineAgreesWithPyTorchInEvalModeAsFarAsBf16Goes) {

@@ -230,7 +230,14 @@ RunConfig config_from_map(const std::map<std::string, std::string>& map) {
   for (const auto& entry : run_params().entries()) {
     if (!entry.info.omitted.empty()) entry.set(config, entry.info.omitted);
   }
-  for (const auto& [name, text] : map) run_params().set(config, name, text);
+  for (const auto& [name, text] : map) {
+    // Whoever needs an engine for such a run asks for another one.
+    if (name == "engine" && text == nn::kRetiredEngine) {
+      config.engine = text;
+    } else {
+      run_params().set(config, name, text);
+    }
+  }
   return config;
 }
 

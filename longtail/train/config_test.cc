@@ -16,7 +16,7 @@ using testing::Not;
 
 RunConfig on_any_cpu() {
   RunConfig config;
-  config.engine = "onednn";
+  config.engine = "simd";
   return config;
 }
 

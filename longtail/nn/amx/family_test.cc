@@ -1,4 +1,4 @@
-// The whole amx engine against the onednn engine in fp32: every depth, both shortcuts, odd batches, and
+// The whole amx engine against the simd engine in fp32: every depth, both shortcuts, odd batches, and
 // weights that have been trained.
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ void expect_near_fp32(const ResNetSpec& spec, int size, float branch, const Cosi
   const Setting s(spec, branch);
   const Images images(spec, size);
   base::ThreadPool pool(1);
-  const Outcome expected = run(*make_engine("onednn", spec, size, pool), s, images.for_reference());
+  const Outcome expected = run(*make_engine("simd", spec, size, pool), s, images.for_reference());
   const Outcome actual = run(*make_engine("amx", spec, size, pool), s, images.for_tiles());
   EXPECT_NEAR(actual.step.loss / expected.step.loss, 1, 1e-3);
   EXPECT_GT(cosine(actual.gradient, expected.gradient), least.whole);
@@ -65,7 +65,7 @@ TEST(AmxFamily, AfterFiftyStepsTheGradientStillPointsWhereFp32Does) {
   const std::size_t pixels = 3 * data::kPixels;
   base::ThreadPool pool(1);
   const auto engine = make_engine("amx", spec, kBatch, pool),
-             exact = make_engine("onednn", spec, kBatch, pool);
+             exact = make_engine("simd", spec, kBatch, pool);
   const auto loss = make_loss("cross_entropy", {});
   std::vector<float> parameters = initial_parameters(spec, 42), buffers = initial_buffers(spec);
   std::vector<float> gradient(parameters.size()), momentum(parameters.size()), expected(parameters.size());

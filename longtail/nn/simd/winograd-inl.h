@@ -1,5 +1,5 @@
 // The pieces of Winograd's F(4x4, 3x3), by rows and columns: the transforms of six or four values, and the
-// products between them. Points 0, 1, -1, 2, -2 and infinity.
+// products between them.
 #if defined(LONGTAIL_NN_SIMD_WINOGRAD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LONGTAIL_NN_SIMD_WINOGRAD_INL_H_
 #undef LONGTAIL_NN_SIMD_WINOGRAD_INL_H_
@@ -11,6 +11,7 @@
 
 #include "longtail/nn/simd/kernels.h"
 #include "longtail/nn/simd/panel.h"
+#include "longtail/nn/simd/points.h"
 #include "longtail/nn/simd/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -20,48 +21,48 @@ using Index = std::ptrdiff_t;
 
 // t = B^T d: six inputs.
 HWY_INLINE void transform_input(const Vec (&d)[6], Vec (&t)[6]) {
-  const Vec two = all(2), four = all(4), five = all(5);
-  t[0] = fnma(five, d[2], fma(four, d[0], d[4]));
-  const Vec a = fnma(four, d[2], d[4]), b = fnma(four, d[1], d[3]);
-  t[1] = add(a, b);
-  t[2] = sub(a, b);
-  const Vec e = sub(d[4], d[2]), f = sub(d[3], d[1]);
-  t[3] = fma(two, f, e);
-  t[4] = fnma(two, f, e);
-  t[5] = fnma(five, d[3], fma(four, d[1], d[5]));
+  const Vec a = all(kA), b = all(kB), a2 = all(kA2), b2 = all(kB2), sum = all(kSum), product = all(kProduct);
+  t[0] = fnma(sum, d[2], fma(product, d[0], d[4]));
+  const Vec even = fnma(b2, d[2], d[4]), odd = fnma(b2, d[1], d[3]);
+  t[1] = fma(a, odd, even);
+  t[2] = fnma(a, odd, even);
+  const Vec even2 = fnma(a2, d[2], d[4]), odd2 = fnma(a2, d[1], d[3]);
+  t[3] = fma(b, odd2, even2);
+  t[4] = fnma(b, odd2, even2);
+  t[5] = fnma(sum, d[3], fma(product, d[1], d[5]));
 }
 
 // y = A^T m: four outputs.
 HWY_INLINE void transform_output(const Vec (&m)[6], Vec (&y)[4]) {
   const Vec s = add(m[1], m[2]), d = sub(m[1], m[2]), s2 = add(m[3], m[4]), d2 = sub(m[3], m[4]);
   y[0] = add(add(m[0], s), s2);
-  y[1] = fma(all(2), d2, d);
-  y[2] = fma(all(4), s2, s);
-  y[3] = add(fma(all(8), d2, d), m[5]);
+  y[1] = fma(all(kB), d2, mul(all(kA), d));
+  y[2] = fma(all(kB2), s2, mul(all(kA2), s));
+  y[3] = fma(all(kB * kB2), d2, fma(all(kA * kA2), d, m[5]));
 }
 
 // m = A y: the gradient of four outputs.
 HWY_INLINE void transform_gradient(const Vec (&y)[4], Vec (&m)[6]) {
-  const Vec two = all(2), four = all(4);
-  const Vec e = add(y[0], y[2]), o = add(y[1], y[3]);
-  const Vec e2 = fma(four, y[2], y[0]), o2 = fma(four, y[3], y[1]);
+  const Vec a = all(kA), b = all(kB), a2 = all(kA2), b2 = all(kB2);
+  const Vec even = fma(a2, y[2], y[0]), odd = fma(a2, y[3], y[1]);
+  const Vec even2 = fma(b2, y[2], y[0]), odd2 = fma(b2, y[3], y[1]);
   m[0] = y[0];
-  m[1] = add(e, o);
-  m[2] = sub(e, o);
-  m[3] = fma(two, o2, e2);
-  m[4] = fnma(two, o2, e2);
+  m[1] = fma(a, odd, even);
+  m[2] = fnma(a, odd, even);
+  m[3] = fma(b, odd2, even2);
+  m[4] = fnma(b, odd2, even2);
   m[5] = y[3];
 }
 
 // d = B t: the gradient of six inputs. The tile before overlaps the first two, the tile after gets the last
 // two as its `carry`.
 HWY_INLINE void transform_back(const Vec (&t)[6], Vec (&carry)[2], Vec (&d)[4]) {
-  const Vec two = all(2), four = all(4), five = all(5);
+  const Vec sum = all(kSum), product = all(kProduct);
   const Vec s = add(t[1], t[2]), r = sub(t[1], t[2]), s2 = add(t[3], t[4]), r2 = sub(t[3], t[4]);
-  d[0] = fma(four, t[0], carry[0]);
-  d[1] = fma(four, sub(t[5], r), fnma(two, r2, carry[1]));
-  d[2] = sub(zero(), fma(five, t[0], fma(four, s, s2)));
-  d[3] = fnma(five, t[5], fma(two, r2, r));
+  d[0] = fma(product, t[0], carry[0]);
+  d[1] = fma(product, t[5], fnma(all(kA * kB2), r, fnma(all(kB * kA2), r2, carry[1])));
+  d[2] = fnma(sum, t[0], fnma(all(kB2), s, mul(all(-kA2), s2)));
+  d[3] = fnma(sum, t[5], fma(all(kB), r2, mul(all(kA), r)));
   carry[0] = add(add(t[0], s), s2);
   carry[1] = t[5];
 }
@@ -183,23 +184,29 @@ inline void tile_input(const Panel& p, const float* strip, float* tiles) {
 // Tiles of one product that are in registers together.
 constexpr int kTiles = kVectors == 1 ? 12 : kVectors == 2 ? 6 : kVectors == 4 ? 6 : 1;
 
-// out[tile][16] = in[tile][depth] x weights[depth][16].
+// out[tile][16] = in[tile][depth] x weights[depth][16]. Sixteen products make a sum, and these are added: that
+// halves the rounding of 64 products in a row.
 template <int kCount>
 HWY_INLINE void product_block(int depth, int stride, const float* in, const float* weights, float* out) {
-  Vec sum[kCount][kVectors];
-  for (int t = 0; t < kCount; ++t) {
-    for (int v = 0; v < kVectors; ++v) sum[t][v] = zero();
-  }
-  for (int k = 0; k < depth; ++k, weights += kBlock) {
-    Vec w[kVectors];
-    for (int v = 0; v < kVectors; ++v) w[v] = load(weights + v * kLanes);
+  for (int first = 0; first < depth; first += kBlock, in += kBlock) {
+    Vec sum[kCount][kVectors];
     for (int t = 0; t < kCount; ++t) {
-      const Vec x = all(in[t * Index{stride} + k]);
-      for (int v = 0; v < kVectors; ++v) sum[t][v] = fma(x, w[v], sum[t][v]);
+      for (int v = 0; v < kVectors; ++v) sum[t][v] = zero();
     }
-  }
-  for (int t = 0; t < kCount; ++t) {
-    for (int v = 0; v < kVectors; ++v) store(sum[t][v], out + t * Index{stride} + v * kLanes);
+    for (int k = 0; k < kBlock; ++k, weights += kBlock) {
+      Vec w[kVectors];
+      for (int v = 0; v < kVectors; ++v) w[v] = load(weights + v * kLanes);
+      for (int t = 0; t < kCount; ++t) {
+        const Vec x = all(in[t * Index{stride} + k]);
+        for (int v = 0; v < kVectors; ++v) sum[t][v] = fma(x, w[v], sum[t][v]);
+      }
+    }
+    for (int t = 0; t < kCount; ++t) {
+      for (int v = 0; v < kVectors; ++v) {
+        float* to = out + t * Index{stride} + v * kLanes;
+        store(first == 0 ? sum[t][v] : add(load(to), sum[t][v]), to);
+      }
+    }
   }
 }
 template <int kCount>

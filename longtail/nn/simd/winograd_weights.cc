@@ -4,32 +4,34 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "longtail/nn/simd/winograd_weights.cc"
 #include <hwy/foreach_target.h>
+#include "longtail/nn/simd/points.h"
 #include "longtail/nn/simd/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace longtail::nn::simd::HWY_NAMESPACE {
 namespace {
 
+// 1 over the product of a point's distances from the others.
+constexpr float kOfZero = 1 / kProduct;
+constexpr float kOfA = 1 / (2 * kA2 * (kA2 - kB2)), kOfB = 1 / (2 * kB2 * (kB2 - kA2));
+
 // u = G g.
 HWY_INLINE void expand(Vec g0, Vec g1, Vec g2, Vec (&u)[6]) {
-  const Vec sixth = all(-1.0f / 6);
-  const Vec ends = mul(sixth, add(g0, g2));
-  u[0] = mul(all(0.25f), g0);
-  u[1] = fma(sixth, g1, ends);
-  u[2] = fnma(sixth, g1, ends);
-  const Vec even = fma(all(1.0f / 24), g0, mul(all(1.0f / 6), g2));
-  u[3] = fma(all(1.0f / 12), g1, even);
-  u[4] = fnma(all(1.0f / 12), g1, even);
+  const Vec even = mul(all(kOfA), fma(all(kA2), g2, g0)), even2 = mul(all(kOfB), fma(all(kB2), g2, g0));
+  u[0] = mul(all(kOfZero), g0);
+  u[1] = fma(all(kOfA * kA), g1, even);
+  u[2] = fnma(all(kOfA * kA), g1, even);
+  u[3] = fma(all(kOfB * kB), g1, even2);
+  u[4] = fnma(all(kOfB * kB), g1, even2);
   u[5] = g2;
 }
 
 // g = G^T u.
 HWY_INLINE void contract(const Vec (&u)[6], Vec (&g)[3]) {
-  const Vec s = add(u[1], u[2]), d = sub(u[2], u[1]), s2 = add(u[3], u[4]), d2 = sub(u[3], u[4]);
-  const Vec sixth = all(1.0f / 6);
-  g[0] = fma(all(0.25f), u[0], fma(all(1.0f / 24), s2, mul(all(-1.0f / 6), s)));
-  g[1] = fma(sixth, d, mul(all(1.0f / 12), d2));
-  g[2] = fma(sixth, sub(s2, s), u[5]);
+  const Vec s = add(u[1], u[2]), d = sub(u[1], u[2]), s2 = add(u[3], u[4]), d2 = sub(u[3], u[4]);
+  g[0] = fma(all(kOfZero), u[0], fma(all(kOfB), s2, mul(all(kOfA), s)));
+  g[1] = fma(all(kOfA * kA), d, mul(all(kOfB * kB), d2));
+  g[2] = fma(all(kOfA * kA2), s, fma(all(kOfB * kB2), s2, u[5]));
 }
 
 void transform_weights(int channels, const float* weights, float* transformed) {
