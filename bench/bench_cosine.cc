@@ -1,12 +1,13 @@
 // How near are the gradients of the engines to more exact ones, whole network, batches of 128? At the initial
-// weights of seed 42, after 50 steps and after whole epochs of the paper's training with the engine that `auto`
-// takes (CIFAR-100-LT, rho = 100, uniform, augmented). The tile engines, where there are tiles, are compared with
-// `simd` (fp32) on the ten golden batches, `simd` with `reference` (double, half a minute per batch) on the first.
+// weights of seed 42, after 50 steps and after whole epochs of the paper's training with the engine that
+// `auto` takes (CIFAR-100-LT, rho = 100, uniform, augmented). The tile engines, where there are tiles, are
+// compared with `simd` (fp32) on the ten golden batches, `simd` with `reference` (double, half a minute per
+// batch) on the first.
 //
 //   bench_cosine GOLDEN_DIR CIFAR_100_PYTHON_DIR [OUT_DIR [EPOCHS]]
 //
-// OUT_DIR gets the weights as flat floats, for bench/peers/bf16_rounding.py and fp32_error.py: PyTorch's own bf16
-// and fp32 at the same weights.
+// OUT_DIR gets the weights as flat floats, for bench/peers/bf16_rounding.py and fp32_error.py: PyTorch's own
+// bf16 and fp32 at the same weights.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,7 +57,8 @@ class Comparison {
 
   void run(int epochs) {
     fmt::print(
-        "| weights | engine | against | batches | cosine of the first | mean | smallest | error of the first | "
+        "| weights | engine | against | batches | cosine of the first | mean | smallest | error of the first "
+        "| "
         "cosine of two batches |\n");
     fmt::print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
     measure("init");
@@ -110,7 +112,8 @@ class Comparison {
       auto ignored = buffers_;
       one.engine->gradient(parameters_, ignored, one.batches.batch(i), *loss_, a_);
       exact.engine->gradient(parameters_, ignored, exact.batches.batch(i), *loss_, b_);
-      const double aa = inner(a_, a_), ab = inner(a_, b_), bb = inner(b_, b_), cosine = ab / std::sqrt(aa * bb);
+      const double aa = inner(a_, a_), ab = inner(a_, b_), bb = inner(b_, b_),
+                   cosine = ab / std::sqrt(aa * bb);
       if (i == 0) first = cosine, error = std::sqrt(std::max(0.0, aa - 2 * ab + bb) / bb);
       sum += cosine;
       if (i > 0) others += inner(before, b_) / std::sqrt(inner(before, before) * bb);

@@ -149,7 +149,7 @@ inline std::vector<std::string> disagreements(const ResNetSpec& spec, const Answ
     // A whole tensor hardly shows it if one kernel of it is missing.
     if (view.shape.size() != 4 || view.shape[2] != 3) continue;
     judge("a kernel in the gradient of " + view.name,
-          largest_kernel_distance(part(actual.gradient), part(expected.gradient)), 60 * tolerance.gradient);
+          largest_kernel_distance(part(actual.gradient), part(expected.gradient)), 120 * tolerance.gradient);
   }
   return result;
 }

@@ -1,6 +1,7 @@
-// The simd engine against PyTorch in fp32 from the same weights on the same made-up pictures: ResNet-32, batches of
-// 128, the paper's learning rate. testdata/make_golden.py wrote golden.json and says how far PyTorch's own settings
-// are from each other there. (bench/peers/fp32_error.py and golden_steps.py do the same on CIFAR-100.)
+// The simd engine against PyTorch in fp32 from the same weights on the same made-up pictures: ResNet-32,
+// batches of 128, the paper's learning rate. testdata/make_golden.py wrote golden.json and says how far
+// PyTorch's own settings are from each other there. (bench/peers/fp32_error.py and golden_steps.py do the
+// same on CIFAR-100.)
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -45,9 +46,9 @@ class Golden : public testing::Test {
     return {images_.data() + at * 3 * data::kPixels, std::span(labels_).subspan(at, kBatch), kBatch};
   }
 
-  // At this learning rate rounding grows ten- to a hundredfold per step, in PyTorch too ("others" in the file): the
-  // first three losses and two norms are held to 0.1% and 1%, the others to what rounding leaves. steps_test has steps
-  // that do not diverge.
+  // At this learning rate rounding grows ten- to a hundredfold per step, in PyTorch too ("others" in the
+  // file): the first three losses and two norms are held to 0.1% and 1%, the others to what rounding leaves.
+  // steps_test has steps that do not diverge.
   void ten_steps(bool nesterov) {
     const auto& golden = golden_[nesterov ? "nesterov" : "plain"];
     std::vector<float> momentum(parameters_.size());
@@ -93,7 +94,8 @@ TEST_F(Golden, TheFirstGradientAndRunningStatisticsAreThoseOfPyTorch) {
     }
     total += norm;
   }
-  // Rounding carries activations over the edge of a ReLU: PyTorch itself is so far away in channels-last order.
+  // Rounding carries activations over the edge of a ReLU: PyTorch itself is so far away in channels-last
+  // order.
   EXPECT_LT(std::sqrt(error / total), 5e-3);
 }
 

@@ -64,8 +64,7 @@ TEST(AmxFamily, AfterFiftyStepsTheGradientStillPointsWhereFp32Does) {
   const Images images(spec, 8 * kBatch);
   const std::size_t pixels = 3 * data::kPixels;
   base::ThreadPool pool(1);
-  const auto engine = make_engine("amx", spec, kBatch, pool),
-             exact = make_engine("simd", spec, kBatch, pool);
+  const auto engine = make_engine("amx", spec, kBatch, pool), exact = make_engine("simd", spec, kBatch, pool);
   const auto loss = make_loss("cross_entropy", {});
   std::vector<float> parameters = initial_parameters(spec, 42), buffers = initial_buffers(spec);
   std::vector<float> gradient(parameters.size()), momentum(parameters.size()), expected(parameters.size());

@@ -184,8 +184,8 @@ inline void tile_input(const Panel& p, const float* strip, float* tiles) {
 // Tiles of one product that are in registers together.
 constexpr int kTiles = kVectors == 1 ? 12 : kVectors == 2 ? 6 : kVectors == 4 ? 6 : 1;
 
-// out[tile][16] = in[tile][depth] x weights[depth][16]. Sixteen products make a sum, and these are added: that
-// halves the rounding of 64 products in a row.
+// out[tile][16] = in[tile][depth] x weights[depth][16]. Sixteen products make a sum, and these are added:
+// that halves the rounding of 64 products in a row.
 template <int kCount>
 HWY_INLINE void product_block(int depth, int stride, const float* in, const float* weights, float* out) {
   for (int first = 0; first < depth; first += kBlock, in += kBlock) {
