@@ -2,7 +2,7 @@
 """One epoch of the paper's training in PyTorch, as its code runs it: CIFAR-100-LT through a DataLoader with two workers,
 random crop and flip image by image, then the whole test set. Prints the seconds of training and of evaluation.
 
-  torch_epoch.py CIFAR_100_PYTHON_DIR [RHO [THREADS]]"""
+  torch_epoch.py CIFAR_100_PYTHON_DIR [RHO [THREADS [N_MAX]]]"""
 import pickle
 import sys
 import time
@@ -50,11 +50,11 @@ def load(folder, part):
     return content["data"], np.array(content["fine_labels"])
 
 
-def main(folder, rho=100, threads=2):
+def main(folder, rho=100, threads=2, n_max=500):
     torch.set_num_threads(threads)
     torch.manual_seed(42)
     pixels, labels = load(folder, "train")
-    rows = subset(labels, rho)
+    rows = subset(labels, rho, n_max=n_max)
     train = DataLoader(Images(pixels[rows], labels[rows], True), 128, shuffle=True, num_workers=2, drop_last=True)
     test = DataLoader(Images(*load(folder, "test"), False), 128, num_workers=2)
     net = ResNet()

@@ -30,6 +30,34 @@ TEST(Program, SaysWhatABadValueIsAndHowToGetHelp) {
   EXPECT_EQ(run_program({"--help"}).code, 0);
 }
 
+// Whatever a command does with a path that the system will not follow, it speaks in sentences.
+TEST(Program, NeverShowsTheRawWordsOfTheLibrary) {
+  const std::string loop = testing::TempDir() + "longtail_loop." + std::to_string(getpid());
+  std::filesystem::remove(loop);
+  std::filesystem::create_symlink(loop, loop);
+  const std::vector<std::vector<std::string>> commands = {
+      {"report", loop},
+      {"compare", loop, loop},
+      {"evaluate", loop},
+      {"export", loop, "--out", loop},
+      {"train", "--out", loop},
+      {"train", "--dataset", "folder:" + loop, "--out", loop + ".run"},
+      {"data", "info", "folder:" + loop},
+      {"study", "status", loop},
+      {"study", "check", loop},
+      {"study", "run", "--out", loop},
+      {"probe", loop}};
+  for (const auto& words : commands) {
+    const Outcome outcome = run_program(words);
+    SCOPED_TRACE(words[0] + " " + words[1]);
+    EXPECT_THAT(outcome.code, testing::AnyOf(1, 2));
+    EXPECT_THAT(outcome.err, HasSubstr(loop));
+    for (const char* raw : {"filesystem error", "status:", "basic_", "what()", "std::"})
+      EXPECT_THAT(outcome.err, testing::Not(HasSubstr(raw)));
+  }
+  std::filesystem::remove(loop);
+}
+
 // The words of a line that are no example; only a single word may be longer than the width.
 void expect_width(const std::string& text, std::size_t width) {
   for (const std::string& line : base::split(text, '\n')) {

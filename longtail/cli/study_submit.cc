@@ -47,6 +47,7 @@ void submit(SubmitFlags& flags) {
   // Missing data would fail every task on its node: say so here.
   std::set<std::string> seen;
   for (const study::Run& run : plan.runs) {
+    if (run.trainer) continue;  // what it reads is its own affair
     train::RunConfig config = run.config;
     if (!flags.study.data.empty()) config.data = flags.study.data;
     if (std::find(names.begin(), names.end(), run.name) == names.end()) continue;

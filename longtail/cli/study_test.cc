@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <map>
 #include <random>
 #include <set>
@@ -11,6 +12,7 @@
 
 #include "longtail/base/file.h"
 #include "longtail/cli/testing.h"
+#include "longtail/study/lock.h"
 
 namespace longtail::cli {
 namespace {
@@ -234,6 +236,47 @@ TEST_F(Study, OnAFullDiskStopsWithASentenceAndLosesNothing) {
   EXPECT_EQ(logs("full"), logs("calm"));
 }
 
+// From far too few to enough: the study stops with a sentence, and no run is blamed.
+TEST_F(Study, WithTooFewFileDescriptorsStopsAndBlamesNoRun) {
+  write_study("seed = [1]\nstrategy = [\"uniform\", \"progressive\"]\n");
+  ASSERT_EQ(run("calm").code, 0);
+  rlimit old{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &old), 0);
+  int stopped = 0, done = 0;
+  for (rlim_t files = 4; files <= 24 && done == 0; ++files) {
+    const rlimit few{files, old.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+    const pid_t child = start("few");
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &old), 0);
+    const int code = wait_for(child);
+    const std::string said = base::read_text(folder_ / "stderr");
+    stopped += code == 1 && said.find("longtail: ") != std::string::npos;
+    done += code == 0;
+    EXPECT_TRUE(code == 0 || code == 1 || code == 127) << files << " files: code " << code << ": " << said;
+    EXPECT_THAT(said, Not(HasSubstr("runs failed"))) << files << " files";
+    if (!fs::exists(folder_ / "few")) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_ / "few")) {
+      EXPECT_NE(entry.path().filename(), "failed.json") << files << " files: the run is not to blame";
+    }
+  }
+  EXPECT_GT(stopped, 0) << "no limit was too tight: the test shows nothing";
+  EXPECT_EQ(done, 1);
+  EXPECT_EQ(logs("few"), logs("calm"));
+}
+
+TEST_F(Study, SaysWhomItWaitsFor) {
+  write_study("seed = [1]\n");
+  fs::create_directories(folder_ / "study" / "runs");
+  auto lock = study::FileLock::try_take(folder_ / "study" / "study.lock");
+  ASSERT_TRUE(lock);
+  const pid_t child = start("study");
+  const std::string words = "waiting for " + study::host_name() + ", process " + std::to_string(::getpid());
+  EXPECT_TRUE(wait_until(child, [&] { return says(folder_ / "stderr", words); }));
+  EXPECT_FALSE(fs::exists(folder_ / "study" / "study.json"));
+  lock.reset();
+  EXPECT_EQ(wait_for(child), 0);
+}
+
 TEST_F(Study, RecordsARunThatFailsDoesTheOthersAndTriesAgainWhenAsked) {
   write_study("seed = [1]\nlr = [0.1, 1e30]\nclip = 0\n");
   const Outcome first = run("study");
@@ -367,6 +410,42 @@ TEST_F(Study, ChecksWithoutChangingAnything) {
   EXPECT_THAT(checked.out, HasSubstr("study tiny: 12 runs"));
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 2)
       << "the file and the data";
+}
+
+TEST_F(Study, SubmitsNothingWhoseDataAreNotThere) {
+  // A Slurm that notes that it was asked for something.
+  const std::string tools = out("tools");
+  fs::create_directories(tools);
+  for (const char* name : {"sbatch", "squeue", "scontrol"}) {
+    const fs::path tool = fs::path(tools) / name;
+    base::write_atomically(tool, "#!/bin/sh\necho asked >> '" + out(name) + "'\necho 7\n");
+    fs::permissions(tool, fs::perms::owner_all);
+  }
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", (tools + ":" + path).c_str(), 1);
+  const Outcome good = run_program({"study", "submit", file(), "--out", out("good")});
+  EXPECT_EQ(good.code, 0) << good.err;
+  EXPECT_TRUE(fs::remove(out("sbatch"))) << "the stand-in was not asked";
+  fs::remove_all(folder_ / "data");
+  const Outcome missing = run_program({"study", "submit", file(), "--out", out("study")});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("train-images-idx3-ubyte"));
+  EXPECT_FALSE(fs::exists(out("sbatch"))) << "jobs that cannot work were submitted";
+  ::setenv("PATH", path.c_str(), 1);
+}
+
+// What the file system refuses to look into is not called empty or foreign.
+TEST_F(Study, AFolderThatCannotBeLookedIntoIsToldApartFromOneWithoutAStudy) {
+  fs::create_symlink("loop", folder_ / "loop");  // leads to itself
+  for (const char* command : {"status", "collect", "cancel"}) {
+    std::vector<std::string> words = {"study", command, out("loop")};
+    if (command == std::string("collect")) words.insert(words.end(), {"--out", out("logs")});
+    const Outcome outcome = run_program(words);
+    EXPECT_EQ(outcome.code, 1) << command;
+    EXPECT_THAT(outcome.err, HasSubstr("Too many levels of symbolic links")) << command;
+    EXPECT_THAT(outcome.err, Not(HasSubstr("has no study.json"))) << command;
+    EXPECT_THAT(outcome.err, Not(HasSubstr("filesystem error"))) << command;
+  }
 }
 
 TEST_F(Study, WithoutSlurmSaysSo) {

@@ -1,9 +1,11 @@
 // train, evaluate and export as a person runs them, on a data set of a few images.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <csignal>
+#include <map>
 #include <random>
 #include <thread>
 
@@ -115,7 +117,7 @@ TEST_F(TrainCommand, KilledAtLeastFourTimesItEndsWithTheSameBytes) {
 }
 
 TEST_F(TrainCommand, ASignalEndsItWith130AndItGoesOn) {
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     const std::string name = "signal" + std::to_string(signal);
     const pid_t child = start_program(command(name, {"--epochs", "5000"}), folder_ / "out", folder_ / "err");
     EXPECT_TRUE(wait_until(child, [&] { return fs::exists(folder_ / name / "state.ckpt"); }));
@@ -140,6 +142,43 @@ TEST_F(TrainCommand, WhatCannotBeIsRefusedWithTheRightCode) {
   const Outcome other = run_program(command("b", {"--epochs", "1", "--seed", "43"}));
   EXPECT_EQ(other.code, 1);
   EXPECT_THAT(other.err, HasSubstr("`seed` = `42`, but here it is `43`"));
+}
+
+TEST_F(TrainCommand, ALearningRateBeyondAllNumbersIsToldTheLargest) {
+  const Outcome outcome = run_program(command("a", {"--lr", "1e308"}));
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("`lr` is `1e+308`; it must be above 0 and at most 1e+300"));
+  EXPECT_FALSE(fs::exists(folder_ / "a"));
+}
+
+// From far too little to enough: every time a sentence or the whole result, never a signal.
+TEST_F(TrainCommand, WithTooLittleAddressSpaceItEndsWithASentence) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the sanitiser needs its own address space";
+#endif
+  std::map<std::string, int> ends;
+  rlimit old{};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &old), 0);
+  for (rlim_t megabytes = 40; megabytes <= 640; megabytes += megabytes < 240 ? 4 : 40) {
+    const std::string name = "run" + std::to_string(megabytes);
+    const rlimit tight{megabytes << 20, old.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_AS, &tight), 0);
+    const pid_t child = start_program(command(name, {"--epochs", "1"}), folder_ / "out", folder_ / "err");
+    ASSERT_EQ(::setrlimit(RLIMIT_AS, &old), 0);
+    const int code = wait_for(child);
+    const std::string said = base::read_text(folder_ / "err");
+    if (code == 127) {
+      ++ends["not even loaded"];  // the system's loader says so
+    } else if (code == 1 && said.find("longtail: ") != std::string::npos) {
+      ++ends["sentence"];
+    } else if (code == 0) {
+      ++ends["done"];
+    } else {
+      ADD_FAILURE() << megabytes << " MB: code " << code << ": " << said;
+    }
+  }
+  EXPECT_GT(ends["sentence"], 0) << "no limit was too tight: the test shows nothing";
+  EXPECT_GT(ends["done"], 0) << "no limit was wide enough";
 }
 
 TEST_F(TrainCommand, TheAmxEngineOnACpuWithoutItIsAnErrorThatSaysWhy) {

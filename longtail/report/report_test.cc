@@ -262,5 +262,24 @@ TEST(CompareTest, TwoRunsAreShownSideBySideWithWhatDiffersAndWhatMoved) {
   EXPECT_THAT(words.substr(tail, 60), HasSubstr("(+"));
 }
 
+TEST(CompareTest, AClassThatMovedByLessThanHalfAPointIsNotListed) {
+  const test::Folder logs("compare_little");
+  train::RunLog a = test::make_log({"uniform", 100, 1, 10}), b = a;
+  b.best.per_class[3] += 0.4;
+  b.best.per_class[4] -= 0.4;  // the mean stays
+  logs.add("a", a);
+  logs.add("b", b);
+  const std::string same = compare_runs({logs.path() / "a.json", logs.path() / "b.json"});
+  EXPECT_THAT(same, testing::Not(HasSubstr("gained:")));
+  EXPECT_THAT(same, testing::Not(HasSubstr("lost:")));
+  b.best.per_class[5] += 7;
+  b.best.per_class[6] -= 7;
+  logs.add("b", b);
+  const std::string moved = compare_runs({logs.path() / "a.json", logs.path() / "b.json"});
+  EXPECT_THAT(moved, HasSubstr("  gained: thing_5 +7 (n = "));
+  EXPECT_THAT(moved, testing::ContainsRegex("  lost:   thing_6 .7 .n = "));
+  EXPECT_THAT(moved.substr(moved.find("gained:")), testing::Not(HasSubstr("thing_3")));
+}
+
 }  // namespace
 }  // namespace longtail::report

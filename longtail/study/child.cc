@@ -39,7 +39,8 @@ Child::Child(const std::vector<std::string>& command) {
   for (std::string& argument : copy) arguments.push_back(argument.data());
   arguments.push_back(nullptr);
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) base::fail("cannot make a pipe: {}", std::strerror(errno));
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+    base::fail<base::StorageError>("cannot make a pipe: {}", std::strerror(errno));
   const pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ == 0) become(arguments.data(), ends[1], parent);
@@ -48,7 +49,7 @@ Child::Child(const std::vector<std::string>& command) {
   fd_ = ends[0];
   if (pid_ < 0) {
     ::close(std::exchange(fd_, -1));
-    base::fail("cannot start a process: {}", std::strerror(error));
+    base::fail<base::StorageError>("cannot start a process: {}", std::strerror(error));
   }
 }
 
