@@ -4,6 +4,7 @@
 //   build/bench/bench_families [STUDIES]
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <vector>
 
@@ -37,6 +38,39 @@ SeedTable study_of(const std::vector<double>& effects, std::size_t seeds, std::u
 
 double percent(int count, int of) { return 100.0 * count / of; }
 
+// Several that are equally the best beside others that are far worse: percent of studies in which one of the
+// best is ruled out.
+void partly_equal(int studies) {
+  fmt::print(
+      "\nSeveral equally good beside worse ones, percent of studies in which one of the good is ruled "
+      "out:\n");
+  fmt::print(
+      "  strategies  seeds  one worse  half worse, baseline good  half worse, baseline worse  baseline "
+      "worse\n");
+  for (const std::size_t k : {3u, 4u, 8u, 16u}) {
+    for (const std::size_t seeds : {3u, 5u, 10u}) {
+      const std::size_t half = k / 2;
+      std::vector<std::vector<double>> worlds(4, std::vector<double>(k, 0));
+      worlds[0].back() = -20;
+      std::fill(worlds[1].end() - static_cast<std::ptrdiff_t>(half), worlds[1].end(), -20);
+      std::fill(worlds[2].begin(), worlds[2].end() - static_cast<std::ptrdiff_t>(half), -20);
+      worlds[3].front() = -20;
+      fmt::print("  {:>10}  {:>5}", k, seeds);
+      for (const auto& effects : worlds) {
+        int wrong = 0;
+        for (int study = 0; study < studies; ++study) {
+          const Family family = report::analyse(
+              study_of(effects, seeds, static_cast<std::uint64_t>(study) * 64 + k + 8 * seeds + 5000000));
+          const auto out = family.ruled_out();
+          wrong += std::any_of(out.begin(), out.end(), [&](std::size_t i) { return effects[i] == 0; });
+        }
+        fmt::print("  {:>12.1f}", percent(wrong, studies));
+      }
+      fmt::print("\n");
+    }
+  }
+}
+
 void noise(int studies) {
   fmt::print("Pure noise, {} studies each, percent of studies:\n", studies);
   fmt::print("  strategies  seeds  established  ruled out  either  recommended\n");
@@ -57,6 +91,7 @@ void noise(int studies) {
                  percent(recommended, studies));
     }
   }
+  partly_equal(studies);
   fmt::print(
       "\nRaces with looks after 3, 5, 8 and 12 seeds, percent in which one that is as good as any is "
       "dropped:\n");

@@ -90,18 +90,6 @@ void forget_date(std::vector<std::uint8_t>& bytes) {
 
 }  // namespace
 
-std::string_view strategy_colour(std::string_view strategy) {
-  const std::string_view name = strategy.substr(0, strategy.find(':'));
-  if (name == "uniform") return kOkabeIto[5];
-  if (name == "class_balanced") return kOkabeIto[6];
-  if (name == "square_root") return kOkabeIto[3];
-  if (name == "progressive") return kOkabeIto[7];
-  constexpr std::array<std::size_t, 3> kOthers = {1, 2, 0};
-  std::uint32_t sum = 0;
-  for (const char letter : strategy) sum = sum * 31 + static_cast<unsigned char>(letter);
-  return kOkabeIto[kOthers[sum % kOthers.size()]];
-}
-
 bool has_gnuplot() {
   const ScratchFolder scratch;
   const ConfinedResult result =

@@ -20,11 +20,6 @@ namespace longtail::base {
 inline constexpr std::array<std::string_view, 8> kOkabeIto = {"#000000", "#E69F00", "#56B4E9", "#009E73",
                                                               "#F0E442", "#0072B2", "#D55E00", "#CC79A7"};
 
-// The colour that a strategy keeps in every figure: uniform blue, class_balanced vermilion, square_root
-// green, progressive purple; others share the remaining ones by their name. Parameters after a colon do not
-// count.
-std::string_view strategy_colour(std::string_view strategy);
-
 // True if gnuplot can be started, and confined (confine.h).
 bool has_gnuplot();
 

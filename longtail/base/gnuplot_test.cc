@@ -14,15 +14,6 @@ std::filesystem::path scratch(const std::string& name) {
   return std::filesystem::path(testing::TempDir()) / ("longtail_gnuplot_test_" + name);
 }
 
-TEST(GnuplotTest, TheFourStrategiesKeepFourDifferentColoursWhateverTheirParameters) {
-  EXPECT_EQ(strategy_colour("uniform"), "#0072B2");
-  EXPECT_EQ(strategy_colour("class_balanced"), "#D55E00");
-  EXPECT_EQ(strategy_colour("square_root"), "#009E73");
-  EXPECT_EQ(strategy_colour("progressive"), "#CC79A7");
-  EXPECT_EQ(strategy_colour("progressive:gamma=2"), strategy_colour("progressive"));
-  EXPECT_NE(strategy_colour("power:q=0.25"), "");
-}
-
 TEST(GnuplotTest, TheSameFigureHasTheSameBytes) {
   if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
   Figure figure;

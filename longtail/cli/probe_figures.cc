@@ -4,6 +4,7 @@
 #include "longtail/base/gnuplot.h"
 #include "longtail/base/quote.h"
 #include "longtail/cli/probe_words.h"
+#include "longtail/sampling/shown.h"
 
 namespace longtail::cli {
 namespace {
@@ -85,7 +86,7 @@ void draw_ratios(const ProbeResult& result, const StrategyProbe& uniform, const 
     plot += fmt::format(
         "{0}$s{1} using 1:2 with lines lw 2 lc rgb '{2}' title {3}, "
         "$s{1} using 1:3 with lines lw 1 dt 2 lc rgb '{2}' title {4}",
-        s > 0 ? ", " : "", s, base::strategy_colour(one.strategy), base::quote::gnuplot(one.strategy),
+        s > 0 ? ", " : "", s, sampling::strategy_colour(one.strategy), base::quote::gnuplot(one.strategy),
         base::quote::gnuplot(one.strategy + ", Prop. 1"));
   }
   figure.script(plot);
@@ -103,8 +104,9 @@ void draw_course(const ProbeReport& report, const fs::path& path) {
     }
     figure.block(fmt::format("s{}", s), rows);
     const std::string& strategy = report.results.front().strategies[s].strategy;
-    const std::string style = fmt::format("with linespoints lw 2 pt 7 ps 0.5 lc rgb '{}' title {}",
-                                          base::strategy_colour(strategy), base::quote::gnuplot(strategy));
+    const std::string style =
+        fmt::format("with linespoints lw 2 pt 7 ps 0.5 lc rgb '{}' title {}",
+                    sampling::strategy_colour(strategy), base::quote::gnuplot(strategy));
     variance += fmt::format("{}$s{} using 1:2 {}", s > 0 ? ", " : "", s, style);
     bias += fmt::format("{}$s{} using 1:3 {}", s > 0 ? ", " : "", s, style);
   }

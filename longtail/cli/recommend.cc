@@ -17,6 +17,7 @@
 #include "longtail/data/install.h"
 #include "longtail/data/registry.h"
 #include "longtail/report/report.h"
+#include "longtail/sampling/shown.h"
 #include "longtail/sampling/strategy.h"
 #include "longtail/study/estimate.h"
 #include "longtail/study/selection.h"
@@ -28,15 +29,16 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kPictureWidth = 90;
+constexpr double kSlower = 0.8;  // larger images may take that much longer (1 / 0.8) than reckoned
 
 struct RecommendArguments {
   std::string pictures;
   std::string time = "2h";
   std::string goal = "balanced";
   std::string out;
-  std::vector<std::string> strategies = {"uniform", "square_root", "class_balanced", "progressive"};
+  std::vector<std::string> strategies = sampling::paper_strategies();
   train::RunConfig config;
-  bool model_given = false, epochs_given = false, batch_given = false;
+  bool model_given = false, epochs_given = false, batch_given = false, size_given = false;
 };
 
 std::vector<std::string> canonical(const std::vector<std::string>& strategies) {
@@ -63,40 +65,55 @@ fs::path default_out(const std::string& pictures) {
   return "recommend-" + (folder.has_filename() ? folder : folder.parent_path()).filename().string();
 }
 
-// Looks at the data and shows it. Pictures are kept as arrays in the folder, so that no run has to read them
-// again.
-std::vector<std::int64_t> look_at_data(const RecommendArguments& arguments, const fs::path& out,
-                                       train::RunConfig& config) {
-  const bool folder = is_folder(arguments.pictures);
-  const std::string name = folder ? "folder:" + arguments.pictures : arguments.pictures;
-  config.dataset = folder ? "pictures" : arguments.pictures;
-  const data::Dataset data = data::load_dataset(name, config.data, train::picture_options(config));
-  const data::SubsetConfig subset = data::decided(config.subset, config.dataset);
-  const auto counts = data::profile_counts(subset, data::count_labels(data.train.labels, data.classes()), 1);
-  fmt::print("{}\n\n{}\n", class_words(counts), class_picture(counts, data.class_names, kPictureWidth));
-  for (const std::string& remark : data.remarks) fmt::print("{}\n", remark);
-  if (data.picture_side > data.side) {
-    fmt::print(
-        "Pictures are averaged down to {0}x{0} pixels (half of them are larger than {1} at the shorter "
-        "side); "
-        "the answer is about pictures of that size.\n",
-        data.side, data.picture_side);
-  }
-  if (counts.size() < 2) base::fail("{} has one class only; there is nothing to choose", arguments.pictures);
-  if (folder) {
-    config.data = (out / "data").string();
-    base::make_folder(config.data);
-    data::import_own(config.dataset, data, config.data, {});
-  }
-  return counts;
+// The data as it was found.
+struct Found {
+  data::Dataset data;
+  std::vector<std::int64_t> counts;  // of the classes in training
+};
+
+data::Dataset load(const RecommendArguments& arguments, const train::RunConfig& config) {
+  const std::string& pictures = arguments.pictures;
+  return data::load_dataset(is_folder(pictures) ? "folder:" + pictures : pictures, config.data,
+                            train::picture_options(config));
 }
 
-study::Run trial_run(const train::RunConfig& config, const std::string& model) {
-  train::RunConfig trial = config;
+// Looks at the data and shows it.
+Found look_at_data(const RecommendArguments& arguments, const train::RunConfig& config) {
+  Found found{load(arguments, config), {}};
+  const data::Dataset& data = found.data;
+  const data::SubsetConfig subset = data::decided(config.subset, config.dataset);
+  found.counts = data::profile_counts(subset, data::count_labels(data.train.labels, data.classes()), 1);
+  fmt::print("{}\n\n{}\n", class_words(found.counts),
+             class_picture(found.counts, data.class_names, kPictureWidth));
+  for (const std::string& remark : data.remarks) fmt::print("{}\n", remark);
+  std::fflush(stdout);
+  if (found.counts.size() < 2)
+    base::fail("{} has one class only; there is nothing to choose", arguments.pictures);
+  return found;
+}
+
+// Pictures are kept as arrays in the folder, so that no run has to read them again.
+void keep_pictures(const RecommendArguments& arguments, const fs::path& out, data::Dataset data,
+                   train::RunConfig& config) {
+  if (!is_folder(arguments.pictures)) return;
+  if (data.side != config.image_size) data = load(arguments, config);
+  config.data = (out / "data").string();
+  base::make_folder(config.data);
+  data::import_own(config.dataset, data, config.data, {});
+}
+
+// Seconds of an epoch of a network while as many runs are under way as there will be.
+double measured_epoch(const RecommendPlan& plan, const Found& found, const std::string& model, int side) {
+  train::RunConfig trial = plan.config;
   trial.model = model;
+  trial.image_size = side;
   trial.epochs = 1;
   trial.milestones.clear();
-  return study::make_run(trial);
+  const std::int64_t images = std::accumulate(found.counts.begin(), found.counts.end(), std::int64_t{0});
+  train::check_batch(trial, images);
+  const study::RunSize size{images, images / trial.batch_size, found.data.test.size(), found.data.channels,
+                            static_cast<int>(found.counts.size())};
+  return study::estimate({study::make_run(trial)}, {size}, plan.threads, plan.jobs).seconds[0];
 }
 
 void check_goal(report::Goal goal, const train::RunConfig& config, const std::vector<std::int64_t>& counts) {
@@ -107,54 +124,77 @@ void check_goal(report::Goal goal, const train::RunConfig& config, const std::ve
         "the goal is the tail, but no class is in it; choose another --goal or --groups");
 }
 
-// Decides model, epochs and batch size from a measurement of this machine.
-RecommendPlan make_plan(const RecommendArguments& arguments, const fs::path& out, double seconds) {
+// Image size, network and epochs from measurements of this machine.
+Effort measured_effort(const RecommendArguments& arguments, const RecommendPlan& plan, const Found& found,
+                       double seconds) {
+  const train::RunConfig& config = plan.config;
+  PlanFacts facts{.strategies = static_cast<int>(plan.strategies.size()), .cpus = base::available_cpus()};
+  facts.seconds = seconds;
+  facts.side = config.image_size;
+  if (!arguments.size_given) facts.picture_side = found.data.picture_side;
+  if (arguments.epochs_given) facts.epochs = config.epochs;
+  if (arguments.model_given) facts.model = config.model;
+  const std::string large = facts.model.value_or("resnet32");
+  facts.large_epoch = measured_epoch(plan, found, large, facts.side);
+  facts.small_epoch =
+      large == "resnet20" ? facts.large_epoch : measured_epoch(plan, found, "resnet20", facts.side);
+  const Effort effort = planned_effort(facts);
+  if (effort.side == facts.side) return effort;
+  // What was reckoned by area is measured before it is relied on.
+  PlanFacts larger = facts;
+  larger.side = effort.side;
+  larger.picture_side = 0;
+  larger.model = effort.model;
+  larger.small_epoch = larger.large_epoch = measured_epoch(plan, found, effort.model, effort.side);
+  const bool fits = larger.large_epoch * kSlower <= effort.run_seconds / effort.epochs;
+  if (fits) return planned_effort(larger);
+  facts.picture_side = 0;
+  return planned_effort(facts);
+}
+
+// Decides image size, network, epochs and batch size.
+RecommendPlan make_plan(const RecommendArguments& arguments, const fs::path& out, const TimeBudget& budget) {
   RecommendPlan plan;
   plan.pictures = arguments.pictures;
   plan.strategies = canonical(arguments.strategies);
+  plan.epochs_given = arguments.epochs_given;
   plan.config = arguments.config;
   train::RunConfig& config = plan.config;
-  const std::vector<std::int64_t> counts = look_at_data(arguments, out, config);
-  check_goal(report::parse_goal(arguments.goal), config, counts);
-  PlanFacts facts;
-  facts.images = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-  facts.strategies = static_cast<int>(plan.strategies.size());
-  facts.cpus = base::available_cpus();
-  facts.seconds = seconds;
-  if (arguments.epochs_given) facts.epochs = config.epochs;
-  if (arguments.model_given) facts.model = config.model;
-  plan.jobs = planned_jobs(facts.strategies, facts.cpus);
-  plan.threads = std::max(1, facts.cpus / plan.jobs);
-  if (!arguments.batch_given) config.batch_size = planned_batch(facts.images);
+  config.dataset = is_folder(arguments.pictures) ? "pictures" : arguments.pictures;
+  Found found = look_at_data(arguments, config);
+  check_goal(report::parse_goal(arguments.goal), config, found.counts);
+  plan.picture_side = found.data.picture_side;
+  plan.jobs = planned_jobs(static_cast<int>(plan.strategies.size()), base::available_cpus());
+  plan.threads = std::max(1, base::available_cpus() / plan.jobs);
+  const std::int64_t images = std::accumulate(found.counts.begin(), found.counts.end(), std::int64_t{0});
+  if (!arguments.batch_given) config.batch_size = planned_batch(images);
   config.lr = 0.1 * config.batch_size / 128;
   config.select = "last";  // nothing chooses an epoch, so nothing flatters and no image is held out for it
-  const std::vector<study::Run> trials = {trial_run(config, "resnet20"),
-                                          trial_run(config, facts.model.value_or("resnet32"))};
-  const auto sizes = study::run_sizes(trials, config.data);
-  const study::Estimate speed = study::estimate(trials, sizes, plan.threads);
-  facts.small_epoch = speed.seconds[0];
-  facts.large_epoch = speed.seconds[1];
-  const Effort effort = planned_effort(facts);
+  const Effort effort = measured_effort(arguments, plan, found, budget.left());
   config.model = effort.model;
-  config.epochs = effort.epochs;
-  config.warmup_epochs = std::clamp(effort.epochs / 10, 1, 5);
-  config.milestones.clear();
+  config.image_size = effort.side;
+  set_epochs(config, effort.epochs);
   plan.run_seconds = effort.run_seconds;
+  keep_pictures(arguments, out, std::move(found.data), config);
   return plan;
 }
 
 void print_plan(const RecommendPlan& plan, double seconds) {
   fmt::print(
-      "\nPlan: {} for {} epochs in batches of {}, under {}. A run takes about {} here (measured), {} at a "
-      "time. Looks "
-      "after 3, 5, 8 and 12 seeds; what is ruled out is dropped. At most {}.\n\n",
-      plan.config.model, plan.config.epochs, plan.config.batch_size, base::join(plan.strategies, ", "),
+      "\nPlan: {} on images of {}x{} pixels for {} epoch{} in batches of {}, under {}. A run takes about {} "
+      "here "
+      "(measured), {} at a time. Looks after 3, 5, 8 and 12 seeds; what is ruled out is dropped. At most "
+      "{}.\n",
+      plan.config.model, plan.config.image_size, plan.config.image_size, plan.config.epochs,
+      plan.config.epochs == 1 ? "" : "s", plan.config.batch_size, base::join(plan.strategies, ", "),
       base::duration(plan.run_seconds), plan.jobs, base::duration(seconds));
+  if (const std::string words = size_words(plan); !words.empty()) fmt::print("{}\n", words);
+  fmt::print("\n");
   std::fflush(stdout);
 }
 
 // The plan that the folder has, or a new one.
-RecommendPlan open_plan(const RecommendArguments& arguments, const fs::path& out, double seconds) {
+RecommendPlan open_plan(const RecommendArguments& arguments, const fs::path& out, const TimeBudget& budget) {
   if (auto held = read_recommend_plan(out)) {
     if (held->pictures != arguments.pictures || held->strategies != canonical(arguments.strategies)) {
       base::fail<base::UsageError>("{} holds an answer about {} and {}; give another --out", out.string(),
@@ -166,23 +206,24 @@ RecommendPlan open_plan(const RecommendArguments& arguments, const fs::path& out
       held->config.data = arguments.config.data;
     }
     fmt::print("Resuming the plan in {}.\n", out.string());
-    print_plan(*held, seconds);
+    print_plan(*held, budget.seconds());
     return *held;
   }
-  RecommendPlan plan = make_plan(arguments, out, seconds);
-  print_plan(plan, seconds);
+  RecommendPlan plan = make_plan(arguments, out, budget);
+  print_plan(plan, budget.seconds());
   write_plan(out, plan);
   return plan;
 }
 
-void write_report(const fs::path& out, report::Goal goal) {
+void write_report(const fs::path& out, report::Goal goal, const RecommendPlan& plan) {
   report::ReportOptions options;
   options.inputs = {out};
   options.out = out / "report";
   options.summary.goal = goal;
   options.summary.at = report::At::kLast;
   options.summary.looks = report::LookPlan{};  // the runs are those of a race, and the report says the same
-  const report::Report made = report::make_report(options);
+  report::Report made = report::make_report(options);
+  if (const std::string words = size_words(plan); !words.empty()) made.summary.remarks.push_back(words);
   for (const std::string& remark : report::write_report(made, options)) fmt::print("{}\n", remark);
   fmt::print("The report: {}\n", (options.out / "index.html").string());
 }
@@ -191,17 +232,16 @@ void run(const RecommendArguments& arguments) {
   const double seconds = study::parse_duration(arguments.time);
   const report::Goal goal = report::parse_goal(arguments.goal);
   const fs::path out = arguments.out.empty() ? default_out(arguments.pictures) : fs::path(arguments.out);
-  const RecommendPlan plan = open_plan(arguments, out, seconds);
-  const RaceOutcome outcome = run_race(plan, goal, out, seconds, kTrainingShare);
+  TimeBudget budget(out, seconds);
+  RecommendPlan plan = open_plan(arguments, out, budget);
+  const RaceOutcome outcome = run_race(plan, goal, out, budget);
   if (outcome.finished == 0) {
-    base::fail<base::Interrupted>(
-        "the time is up before any run was finished, so nothing can be said; the same command with more "
-        "--time "
-        "resumes");
+    base::fail<base::Interrupted>("no run was finished, so nothing can be said. {}", outcome.stopped);
   }
   fmt::print("\n{}\n\n", outcome.recommendation.sentence);
-  if (outcome.time_up) fmt::print("The time is up. The same command with more --time resumes.\n");
-  write_report(out, goal);
+  if (const std::string words = size_words(plan); !words.empty()) fmt::print("{}\n", words);
+  if (!outcome.stopped.empty()) fmt::print("{}\n", outcome.stopped);
+  write_report(out, goal, plan);
   if (!outcome.network.empty()) {
     fmt::print("The network{}: {}\n  longtail predict {} PICTURE...\n",
                outcome.recommendation.series ? ""
@@ -209,6 +249,7 @@ void run(const RecommendArguments& arguments) {
                                                            report::series_words(outcome.network_strategy)),
                outcome.network.string(), outcome.network.string());
   }
+  budget.keep();
 }
 
 }  // namespace
@@ -244,13 +285,14 @@ void add_recommend(App& app) {
       "the\n"
       "time, trains every strategy from several seeds, and drops those that are ruled out. It ends with a "
       "sentence,\n"
-      "a report and a network. model, epochs and batch size are planned unless they are given. Killed or "
+      "a report and a network. Image size, model, epochs and batch size are planned unless given. Killed or "
       "stopped,\n"
       "the same command resumes. docs/recommend.md tells more.");
   command->callback([arguments, command] {
     arguments->model_given = command->count("--model") > 0;
     arguments->epochs_given = command->count("--epochs") > 0;
     arguments->batch_given = command->count("--batch-size") > 0;
+    arguments->size_given = command->count("--image-size") > 0;
     if (command->count("--rho") > 0) {
       const std::string name = is_folder(arguments->pictures) ? "pictures" : arguments->pictures;
       data::refuse_idle_ratio(data::decided(arguments->config.subset, name), name);

@@ -16,16 +16,28 @@ using nlohmann::json;
 constexpr int kMostEpochs = 200;
 constexpr int kEnoughEpochs = 20;  // below it three seeds are planned for instead of five
 constexpr int kLargeEpochs = 100;  // that the larger network must get
-
-// Seconds until `seeds` seeds of all strategies are trained, a run taking one second.
-double rounds(const PlanFacts& facts, int seeds) {
-  const int jobs = planned_jobs(facts.strategies, facts.cpus);
-  return std::ceil(static_cast<double>(facts.strategies) * seeds / jobs);
-}
+constexpr int kSideEpochs = 60;    // that larger images must leave
+constexpr double kMargin = 1.25;   // runs may take that much longer than measured
 
 int affordable_epochs(const PlanFacts& facts, double epoch_seconds, int seeds) {
-  const double each = kTrainingShare * facts.seconds / rounds(facts, seeds);
-  return static_cast<int>(std::min<double>(kMostEpochs, each / epoch_seconds));
+  return epochs_that_fit(facts.seconds, kMargin * epoch_seconds, facts.strategies,
+                         planned_jobs(facts.strategies, facts.cpus), seeds);
+}
+
+// The work of a network grows with the area of its images.
+double area(int side, const PlanFacts& facts) {
+  const double ratio = static_cast<double>(side) / facts.side;
+  return ratio * ratio;
+}
+
+int planned_side(const PlanFacts& facts) {
+  const double epoch_seconds = facts.model ? facts.large_epoch : facts.small_epoch;
+  for (const int side : {64, 48}) {
+    if (side > facts.side && side <= facts.picture_side &&
+        affordable_epochs(facts, epoch_seconds * area(side, facts), 5) >= facts.epochs.value_or(kSideEpochs))
+      return side;
+  }
+  return facts.side;
 }
 
 std::string quoted(const std::string& text) { return json(text).dump(); }
@@ -40,25 +52,37 @@ int planned_batch(std::int64_t images) {
   return batch;
 }
 
+int epochs_that_fit(double seconds, double epoch_seconds, int strategies, int jobs, int seeds) {
+  const double rounds = std::ceil(static_cast<double>(strategies) * seeds / jobs);
+  return static_cast<int>(std::clamp(seconds / rounds / epoch_seconds, 0.0, double{kMostEpochs}));
+}
+
+void set_epochs(train::RunConfig& config, int epochs) {
+  config.epochs = epochs;
+  config.warmup_epochs = std::clamp(epochs / 10, 1, 5);
+  config.milestones.clear();
+}
+
 Effort planned_effort(const PlanFacts& facts) {
-  Effort effort;
-  const int large = affordable_epochs(facts, facts.large_epoch, 5);
+  Effort effort{.side = planned_side(facts)};
+  const double scale = area(effort.side, facts);
+  const int large = affordable_epochs(facts, facts.large_epoch * scale, 5);
   effort.model = facts.model ? *facts.model : large >= kLargeEpochs ? "resnet32" : "resnet20";
-  const double epoch_seconds = effort.model == "resnet20" ? facts.small_epoch : facts.large_epoch;
+  const double epoch_seconds = scale * (effort.model == "resnet20" ? facts.small_epoch : facts.large_epoch);
   effort.epochs = affordable_epochs(facts, epoch_seconds, 5);
   if (effort.epochs < kEnoughEpochs)
     effort.epochs = std::min(kEnoughEpochs, affordable_epochs(facts, epoch_seconds, 3));
   if (facts.epochs) effort.epochs = *facts.epochs;
   effort.run_seconds = effort.epochs * epoch_seconds;
-  const double least =
-      (facts.epochs ? *facts.epochs : kFewestEpochs) * epoch_seconds * rounds(facts, 3) / kTrainingShare;
+  const int fewest = facts.epochs.value_or(kFewestEpochs);
+  const int jobs = planned_jobs(facts.strategies, facts.cpus);
+  const double least = kMargin * fewest * epoch_seconds * std::ceil(3.0 * facts.strategies / jobs);
   if (least > facts.seconds) {
     base::fail<base::UsageError>(
-        "{} is not enough: {} strategies with three seeds each and {} epochs of {} take about {} here; give "
-        "more "
-        "--time or fewer --strategies",
-        base::duration(facts.seconds), facts.strategies, facts.epochs ? *facts.epochs : kFewestEpochs,
-        effort.model, base::duration(least));
+        "{} for training is not enough: {} strategies with three seeds each and {} epochs of {} take about "
+        "{} here; "
+        "give more --time or fewer --strategies",
+        base::duration(facts.seconds), facts.strategies, fewest, effort.model, base::duration(least));
   }
   return effort;
 }
@@ -98,7 +122,9 @@ void write_plan(const std::filesystem::path& folder, const RecommendPlan& plan) 
                        {"strategies", plan.strategies},
                        {"jobs", plan.jobs},
                        {"threads", plan.threads},
-                       {"run_seconds", plan.run_seconds}};
+                       {"run_seconds", plan.run_seconds},
+                       {"picture_side", plan.picture_side},
+                       {"epochs_given", plan.epochs_given}};
   base::make_folder(folder);
   base::write_atomically(plan_path(folder), object.dump(1) + "\n");
 }
@@ -116,6 +142,8 @@ std::optional<RecommendPlan> read_recommend_plan(const std::filesystem::path& fo
     plan.jobs = object.at("jobs").get<int>();
     plan.threads = object.at("threads").get<int>();
     plan.run_seconds = object.at("run_seconds").get<double>();
+    plan.picture_side = object.value("picture_side", 0);
+    plan.epochs_given = object.value("epochs_given", false);
     return plan;
   } catch (const json::exception&) {
     base::fail("{} is damaged; remove it to plan anew", plan_path(folder).string());

@@ -20,20 +20,24 @@ struct RecommendPlan {
   int jobs = 1;
   int threads = 1;         // of each run
   double run_seconds = 0;  // of a run, estimated
+  int picture_side = 0;    // median of the shorter sides of the pictures; 0: they are not pictures
+  bool epochs_given = false;
 };
 
 // What a plan is made from.
 struct PlanFacts {
-  std::int64_t images = 0;  // in training
   int strategies = 0;
   int cpus = 1;
-  double seconds = 0;                  // the time there is
-  double small_epoch = 0;              // seconds of an epoch of resnet20, on one job's threads
-  double large_epoch = 0;              // of resnet32
+  double seconds = 0;                  // the time there is, for training alone
+  double small_epoch = 0;              // seconds of an epoch of resnet20 on images of `side`, as measured
+  double large_epoch = 0;              // of resnet32, or of the network asked for
+  int side = 32;                       // of the images these were measured with
+  int picture_side = 0;                // images may be made larger if the pictures are; 0: they may not
   std::optional<int> epochs{};         // asked for
   std::optional<std::string> model{};  // asked for
 };
 struct Effort {
+  int side = 32;
   std::string model{};
   int epochs = 0;
   double run_seconds = 0;
@@ -43,13 +47,18 @@ struct Effort {
 int planned_jobs(int strategies, int cpus);
 // Images in a step: the power of two up to 128 that leaves at least 16 steps an epoch, 8 at least.
 int planned_batch(std::int64_t images);
-// The most epochs, up to 200, with which five seeds of all strategies fit into the time, or three if five
-// would leave fewer than 20; the larger network if it gets 100. A UsageError says how much time is needed at
-// least.
+// Image size first: the largest of 64, 48 and `side` that is no larger than the pictures and with which five
+// seeds of all strategies get 60 epochs each. Then the larger network, if it gets 100. Then the most epochs,
+// up to 200, with which five seeds fit into the time, or three if five would leave fewer than 20. All of it
+// as if every run took a quarter longer than measured. A UsageError says how much time is needed at least.
 Effort planned_effort(const PlanFacts& facts);
 
-// Part of the time that training may use; the rest is for reading, looking and reporting.
-inline constexpr double kTrainingShare = 0.85;
+// The most epochs with which `seeds` seeds fit, an epoch taking so many seconds; nothing to spare.
+int epochs_that_fit(double seconds, double epoch_seconds, int strategies, int jobs, int seeds);
+
+// Epochs of warm-up and no milestones: what goes with so many epochs.
+void set_epochs(train::RunConfig& config, int epochs);
+
 inline constexpr int kFewestEpochs = 5;
 
 // The study with the first `seeds` seeds. Its settings say everything that is not at its default.

@@ -25,19 +25,29 @@ namespace fs = std::filesystem;
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
+constexpr int kMostCuts = 3;       // of the epochs
+constexpr int kEpochsToTrust = 3;  // of every job, before a pace counts as measured
+// A look is begun if it would take up to this part of what is left, and given up above that one.
+constexpr double kBeginBelow = 0.95, kGiveUpAbove = 1.2;
+constexpr double kCutTo = 0.85;  // part of what is left that runs with fewer epochs are to take
+
 // What the finished runs say, strategy by seed.
 struct Results {
   report::SeedTable goal{};
   std::vector<std::pair<std::string, report::SeedTable>> groups{};
-  double spent = 0;     // seconds of training, jobs side by side counted once
   double of_a_run = 0;  // mean seconds of a finished run
   int finished = 0;     // runs
 };
 
 class RaceRunner {
  public:
-  RaceRunner(const RecommendPlan& plan, report::Goal goal, fs::path out, double seconds)
-      : plan_(plan), goal_(goal), out_(std::move(out)), seconds_(seconds) {
+  RaceRunner(RecommendPlan& plan, report::Goal goal, fs::path out, TimeBudget& budget)
+      : plan_(plan),
+        goal_(goal),
+        out_(std::move(out)),
+        budget_(budget),
+        pace_(static_cast<std::size_t>(2 * kEpochsToTrust * plan.jobs),
+              plan.run_seconds / plan.config.epochs) {
     for (const std::string& strategy : plan_.strategies) words_.push_back(report::series_words(strategy));
     const auto uniform = std::find(plan_.strategies.begin(), plan_.strategies.end(), "uniform");
     baseline_ =
@@ -47,29 +57,25 @@ class RaceRunner {
   RaceOutcome run() {
     RaceOutcome outcome;
     std::size_t told = 0;
-    Results results = read(looks_.seeds.back());
-    report::Race race = report::run_looks(results.goal, baseline_, looks_);
-    for (;; results = read(looks_.seeds.back()), race = report::run_looks(results.goal, baseline_, looks_)) {
+    for (;;) {
+      Results results = read(looks_.seeds.back());
+      const report::Race race = report::run_looks(results.goal, baseline_, looks_);
       if (race.looks > told) {
         told = race.looks;
         fmt::print("{}\n", look_words(race, words_, looks_.seeds[told - 1]));
         std::fflush(stdout);
       }
-      if (race.decided() || !race.next) break;
-      outcome.time_up = !train_until(race, *race.next, results);
-      if (outcome.time_up) {
-        results = read(looks_.seeds.back());
-        race = report::run_looks(results.goal, baseline_, looks_);
-        break;
+      if (race.decided() || !race.next || !outcome.stopped.empty()) {
+        conclude(results, race, outcome);
+        return outcome;
       }
+      outcome.stopped = train_until(race, *race.next, results);
     }
-    conclude(results, outcome);
-    return outcome;
   }
 
  private:
-  // The runs that the next look needs. False: the time is up, or would be.
-  bool train_until(const report::Race& race, int seeds, const Results& results) {
+  // Does the runs that the next look needs. A sentence if it did not: there is no time for them.
+  std::string train_until(const report::Race& race, int seeds, const Results& results) {
     const study::Plan grid = study::open_study(study_of(plan_, seeds), out_, LONGTAIL_VERSION);
     study::require_engine(grid);
     std::vector<std::size_t> selection;
@@ -79,38 +85,50 @@ class RaceRunner {
         selection.push_back(i);
     }
     study::Board board = study::make_board(grid, out_, selection);
-    double waiting = 0;
-    for (const std::size_t i : selection) waiting += board.seats[i].state.status != study::Status::kDone;
-    const double each = results.of_a_run > 0 ? results.of_a_run : plan_.run_seconds;
-    const double left = seconds_ - results.spent;
-    // The first look is begun in any case: without it nothing can be said.
-    if (left <= 0 || (race.looks > 0 && std::ceil(waiting / plan_.jobs) * each > left)) return false;
-    return train(board, left);
+    if (!pace_.measured() && results.of_a_run > 0) pace_.guess(results.of_a_run / plan_.config.epochs);
+    // The first look is begun if there is any time: without it nothing can be said.
+    const double needed = time_for(board);
+    if (budget_.left() <= 0 || (race.looks > 0 && needed > kBeginBelow * budget_.left()))
+      return no_time(seeds, needed);
+    return train(board, seeds, race.looks == 0);
   }
 
-  bool train(study::Board& board, double seconds) {
+  double time_for(const study::Board& board) const {
+    return pace_.epoch_seconds() * makespan(epochs_left(board), plan_.jobs);
+  }
+
+  std::string no_time(int seeds, double needed) const {
+    const double left = budget_.left();
+    const std::string more = "The same command with more --time resumes.";
+    if (left <= 0) return "The time is up. " + more;
+    return fmt::format(
+        "Stopped: the look after {} seeds would take about {} more, and {} is left for training. {}", seeds,
+        base::duration(needed), base::duration(left), more);
+  }
+
+  // Empty: the runs of the look are done, or the epochs were cut and it has to begin again.
+  std::string train(study::Board& board, int seeds, bool first) {
     study::RunnerOptions options;
     options.program = own_program();
     options.data = plan_.config.data;
     options.jobs = plan_.jobs;
     options.threads = plan_.threads;
-    options.seconds = seconds;
-    const char* terminal = std::getenv("TERM");
-    const bool live = ::isatty(STDOUT_FILENO) && terminal && std::string_view(terminal) != "dumb";
-    study::Ending ending{};
-    {
-      std::unique_ptr<study::Watcher> watcher;
-      if (live) {
-        watcher = std::make_unique<study::LiveWatcher>(STDOUT_FILENO);
-      } else {
-        watcher = std::make_unique<study::LineWatcher>(stdout);
-      }
-      ending = study::run_study(board, options, *watcher);
-      watcher->tick(board);
-    }
+    options.seconds = budget_.left();
+    bool cut = false;
+    options.enough = [&](const study::Board& now) {
+      if (!pace_.measured()) return false;
+      const double needed = time_for(now), left = budget_.left();
+      cut = first && needed > left && shorter_epochs() > 0;
+      return cut || needed > kGiveUpAbove * left;
+    };
+    const study::Ending ending = watched(board, options);
     if (ending == study::Ending::kSignal)
       base::fail<base::Interrupted>("interrupted; the same command resumes");
-    if (ending == study::Ending::kTimeUp) return false;
+    if (cut) {
+      cut_epochs();
+      return "";
+    }
+    if (ending == study::Ending::kTimeUp) return no_time(seeds, time_for(board));
     for (const study::Seat& seat : board.seats) {
       if (seat.selected && seat.state.status == study::Status::kFailed) {
         base::fail(
@@ -119,10 +137,51 @@ class RaceRunner {
             seat.state.note, out_.string(), out_.string());
       }
     }
-    return true;
+    return "";
   }
 
-  // All finished runs up to so many seeds, and what has been spent on them and on those begun.
+  study::Ending watched(study::Board& board, const study::RunnerOptions& options) {
+    const char* terminal = std::getenv("TERM");
+    const bool live = ::isatty(STDOUT_FILENO) && terminal && std::string_view(terminal) != "dumb";
+    std::unique_ptr<study::Watcher> shown;
+    if (live) {
+      shown = std::make_unique<study::LiveWatcher>(STDOUT_FILENO);
+    } else {
+      shown = std::make_unique<study::LineWatcher>(stdout);
+    }
+    PaceWatcher watcher(*shown, pace_, budget_);
+    const study::Ending ending = study::run_study(board, options, watcher);
+    watcher.tick(board);
+    return ending;
+  }
+
+  // With how many epochs the first look would be reached from here, all runs begun again; 0: with none that
+  // are fewer than now and enough.
+  int shorter_epochs() const {
+    if (plan_.epochs_given || cuts_ >= kMostCuts) return 0;
+    const int epochs =
+        epochs_that_fit(kCutTo * budget_.left(), pace_.epoch_seconds(),
+                        static_cast<int>(plan_.strategies.size()), plan_.jobs, looks_.seeds.front());
+    return epochs >= kFewestEpochs && epochs < plan_.config.epochs ? epochs : 0;
+  }
+
+  void cut_epochs() {
+    const int before = plan_.config.epochs, now = shorter_epochs();
+    ++cuts_;
+    if (now == 0) return;
+    const double planned = plan_.run_seconds / before;
+    set_epochs(plan_.config, now);
+    plan_.run_seconds = now * pace_.epoch_seconds();
+    write_plan(out_, plan_);
+    fmt::print(
+        "An epoch takes {} here, not {} as planned. So that three seeds fit, every run gets {} epochs "
+        "instead of {}; "
+        "nothing had been looked at.\n",
+        base::duration(pace_.epoch_seconds()), base::duration(planned), now, before);
+    std::fflush(stdout);
+  }
+
+  // All finished runs up to so many seeds.
   Results read(int seeds) const {
     Results results;
     const auto empty = [&] {
@@ -133,13 +192,12 @@ class RaceRunner {
     };
     results.goal = empty();
     for (const char* name : {"head", "medium", "tail"}) results.groups.emplace_back(name, empty());
-    double total = 0, finished_total = 0;
+    double total = 0;
     const study::StudyFile study = study_of(plan_, seeds);
     for (const study::Run& run : study::resolve(study, study::engine_of(study, out_))) {
       const study::RunState state = study::inspect(out_, run);
-      total += state.seconds;
       if (state.status != study::Status::kDone) continue;
-      finished_total += state.seconds;
+      total += state.seconds;
       ++results.finished;
       const auto row = static_cast<std::size_t>(
           std::find(plan_.strategies.begin(), plan_.strategies.end(), run.config.strategy) -
@@ -152,12 +210,11 @@ class RaceRunner {
       for (std::size_t g = 0; g < groups.size(); ++g)
         results.groups[g].second.values[row][column] = groups[g];
     }
-    results.spent = total / plan_.jobs;
-    results.of_a_run = results.finished > 0 ? finished_total / results.finished : 0;
+    results.of_a_run = results.finished > 0 ? total / results.finished : 0;
     return results;
   }
 
-  void conclude(Results& results, RaceOutcome& outcome) const {
+  void conclude(Results& results, const report::Race& race, RaceOutcome& outcome) const {
     report::Question question;
     outcome.finished = results.finished;
     question.goal = goal_;
@@ -176,7 +233,7 @@ class RaceRunner {
     question.looks = looks_;
     outcome.recommendation = report::recommend(question);
     // Without a recommendation the baseline, unless it is ruled out itself.
-    const std::vector<std::size_t> in = report::run_looks(results.goal, baseline_, looks_).still_in;
+    const std::vector<std::size_t>& in = race.still_in;
     const bool baseline_in = in.empty() || std::find(in.begin(), in.end(), baseline_) != in.end();
     outcome.network_strategy =
         outcome.recommendation.series.value_or(plan_.strategies[baseline_in ? baseline_ : in.front()]);
@@ -200,10 +257,12 @@ class RaceRunner {
     }
   }
 
-  const RecommendPlan& plan_;
+  RecommendPlan& plan_;
   report::Goal goal_;
   fs::path out_;
-  double seconds_;
+  TimeBudget& budget_;
+  Pace pace_;
+  int cuts_ = 0;
   report::LookPlan looks_{};
   std::vector<std::string> words_;
   std::size_t baseline_ = 0;
@@ -230,11 +289,8 @@ double goal_value(report::Goal goal, const train::RunLog& log) {
   return lowest;
 }
 
-RaceOutcome run_race(const RecommendPlan& plan, report::Goal goal, const fs::path& out, double seconds,
-                     double share) {
-  // A little less than all: reading, looking and reporting take time too.
-  const double training = seconds * (1 + share) / 2;
-  return RaceRunner(plan, goal, out, training).run();
+RaceOutcome run_race(RecommendPlan& plan, report::Goal goal, const fs::path& out, TimeBudget& budget) {
+  return RaceRunner(plan, goal, out, budget).run();
 }
 
 }  // namespace longtail::cli

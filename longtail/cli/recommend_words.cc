@@ -91,6 +91,15 @@ std::string class_words(std::span<const std::int64_t> counts) {
       base::with_commas(sizes.max), base::with_commas(sizes.min), ratio, gini(counts));
 }
 
+std::string size_words(const RecommendPlan& plan) {
+  if (plan.picture_side <= plan.config.image_size) return "";
+  return fmt::format(
+      "The answer is about images of {0}x{0} pixels: the pictures were averaged down to that, and half of "
+      "them are "
+      "{1} or more at the shorter side. With larger images it may be another.",
+      plan.config.image_size, plan.picture_side);
+}
+
 std::string look_words(const report::Race& race, const std::vector<std::string>& words, int seeds) {
   const auto list = [&](const std::vector<std::size_t>& rows) {
     std::vector<std::string> names;

@@ -6,6 +6,7 @@
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
 #include "longtail/cli/commands.h"
+#include "longtail/cli/recommend_plan.h"
 #include "longtail/report/report.h"
 
 namespace longtail::cli {
@@ -37,6 +38,10 @@ report::ReportOptions options_of(const Flags& flags) {
                                                      : report::Select::kAsLogged;
   if (flags.select == "last") options.summary.at = report::At::kLast;
   options.summary.goal = report::parse_goal(flags.goal);
+  if (flags.inputs.size() == 1 && read_recommend_plan(flags.inputs[0])) {  // a race: what its looks decided
+    options.summary.looks = report::LookPlan{};
+    options.summary.at = report::At::kLast;
+  }
   options.tables_only = flags.tables_only;
   options.against_paper = flags.against == "paper";
   if (flags.epochs == "all") {

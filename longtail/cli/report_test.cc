@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+#include <set>
+
 #include "longtail/base/test_paths.h"
 #include "longtail/cli/testing.h"
 #include "longtail/report/test_logs.h"
@@ -9,6 +12,7 @@
 namespace longtail::cli {
 namespace {
 
+using nlohmann::json;
 using report::test::Folder;
 using report::test::make_log;
 using testing::HasSubstr;
@@ -26,6 +30,65 @@ TEST(ReportCommandTest, PrintsTheAnswerAndWritesWhereItSays) {
   EXPECT_THAT(outcome.out, HasSubstr("\nUse progressive. Balanced accuracy 43.1; "));
   EXPECT_TRUE(std::filesystem::exists(logs.path() / "report/tables/overall.tex"));
   EXPECT_FALSE(std::filesystem::exists(logs.path() / "report/index.html"));
+}
+
+TEST(ReportCommandTest, JsonIsTheRecommendationAndTheFindingsAndNothingElseOnStandardOutput) {
+  const Folder logs("cli_json");
+  report::test::write_grid(logs, {10, 100}, {1, 2, 3}, 5);
+  base::write_atomically(logs.path() / "broken.json", std::string_view("{"));
+  for (const bool tables_only : {true, false}) {
+    std::vector<std::string> words = {"report", logs.path().string(), "--json"};
+    if (tables_only) words.push_back("--tables-only");
+    const Outcome outcome = run_program(words);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("warning: "));
+    EXPECT_THAT(outcome.err, HasSubstr("broken.json"));
+    const json said = json::parse(outcome.out);  // throws on anything beside the one object
+    EXPECT_EQ(said.size(), 2u);
+    const json& answer = said.at("recommendation");
+    EXPECT_EQ(answer.at("series"), "progressive");
+    EXPECT_EQ(answer.at("goal"), "balanced");
+    EXPECT_EQ(answer.at("condition"), "100");
+    EXPECT_EQ(answer.at("other_conditions").size(), 1u);
+    EXPECT_THAT(answer.at("sentence").get<std::string>(), testing::StartsWith("Use progressive. "));
+    EXPECT_THAT(base::read_text(logs.path() / "report/summary.md"),
+                HasSubstr(answer.at("sentence").get<std::string>()));
+    std::set<std::string> metrics, verdicts;
+    for (const json& finding : said.at("findings")) {
+      std::set<std::string> keys;
+      for (const auto& [key, value] : finding.items()) keys.insert(key);
+      EXPECT_EQ(keys, (std::set<std::string>{"metric", "condition", "series", "baseline", "difference", "low",
+                                             "high", "verdict"}));
+      metrics.insert(finding.at("metric"));
+      verdicts.insert(finding.at("verdict"));
+      EXPECT_EQ(finding.at("baseline"), "uniform");
+      if (!finding.at("low").is_null()) {
+        EXPECT_LE(finding.at("low").get<double>(), finding.at("difference").get<double>());
+        EXPECT_LE(finding.at("difference").get<double>(), finding.at("high").get<double>());
+      }
+    }
+    EXPECT_EQ(metrics, (std::set<std::string>{"overall", "balanced", "head", "medium", "tail"}));
+    EXPECT_TRUE(verdicts.contains("established"));
+  }
+}
+
+TEST(ReportCommandTest, TheSeriesInJsonIsNullWhereNothingCanBeRecommended) {
+  const Folder logs("cli_json_null");
+  report::test::write_grid(logs, {100}, {1}, 5);
+  const Outcome outcome =
+      run_program({"report", logs.path().string(), "--json", "--tables-only", "--goal", "tail"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json said = json::parse(outcome.out);
+  EXPECT_TRUE(said.at("recommendation").at("series").is_null());
+  EXPECT_EQ(said.at("recommendation").at("goal"), "tail");
+  EXPECT_THAT(said.at("recommendation").at("sentence").get<std::string>(),
+              testing::StartsWith("Nothing can be recommended. With one seed"));
+  ASSERT_FALSE(said.at("findings").empty());
+  for (const json& finding : said.at("findings")) {
+    EXPECT_EQ(finding.at("verdict"), "cannot be told");
+    EXPECT_TRUE(finding.at("low").is_null());
+    EXPECT_TRUE(finding.at("difference").is_number());
+  }
 }
 
 TEST(ReportCommandTest, ThePapersNumbersComeOutOfItsCsv) {

@@ -11,6 +11,7 @@
 #include "longtail/cli/theory_words.h"
 #include "longtail/data/subset.h"
 #include "longtail/report/results.h"
+#include "longtail/sampling/shown.h"
 
 namespace longtail::cli {
 namespace {
@@ -21,7 +22,7 @@ struct TheoryOptions {
   LabelSource source;
   data::SubsetConfig subset;
   std::string counts_file;
-  std::vector<std::string> strategies = {"uniform", "class_balanced", "square_root", "progressive"};
+  std::vector<std::string> strategies = sampling::paper_strategies();
   int epochs = 200;
   std::vector<int> shown_epochs;
   std::int64_t seed = 42;
@@ -44,16 +45,11 @@ std::vector<int> epochs_to_show(const sampling::Strategy& strategy, std::span<co
 }
 
 // What `longtail report` would read there: runs of a study, a folder of logs, or single ones.
-std::vector<train::RunLog> read_logs(const std::vector<std::string>& paths) {
+report::Results read_logs(const std::vector<std::string>& paths) {
   const std::vector<fs::path> places(paths.begin(), paths.end());
-  const report::Results results = report::read_results(places, {.epochs = 0});  // however long they trained
+  report::Results results = report::read_results(places);
   for (const std::string& warning : results.warnings) fmt::print(stderr, "warning: {}\n", warning);
-  std::vector<train::RunLog> logs;
-  for (const report::Run& run : results.runs) {
-    if (run.log) logs.push_back(*run.log);
-  }
-  if (logs.empty()) base::fail("{}: no run log there, only results without epochs", paths.front());
-  return logs;
+  return results;
 }
 
 TheoryReport make_report(const TheoryOptions& options) {
@@ -94,7 +90,7 @@ TheoryReport make_report(const TheoryOptions& options) {
                                                 static_cast<std::uint64_t>(options.seed)));
   }
   report.summary = theory::summarise(options.strategies, report.counts, options.epochs, report.groups);
-  if (!options.logs.empty()) report.evidence = theory::weigh_predictions(read_logs(options.logs));
+  if (!options.logs.empty()) report.predictions = report::judge_predictions(read_logs(options.logs));
   return report;
 }
 
@@ -127,7 +123,7 @@ void add_theory(App& app) {
       "  longtail theory --counts sizes.txt --strategies uniform power:q=0.25 --epochs 90 --batch-size 256\n"
       "  longtail theory --rho 100 --json | jq '.summary'\n"
       "  longtail theory --rho 100 --out figures --format svg\n"
-      "  longtail theory --logs runs/        also weighs the paper's three predictions against run logs\n"
+      "  longtail theory --logs runs/        also puts the paper's three predictions to runs\n"
       "`longtail probe` measures on a trained network what this forecasts.");
   options->source.add_flags(*command);
   command
@@ -148,7 +144,7 @@ void add_theory(App& app) {
   command->add_option("--norm2", options->assumptions.norm2, "Squared length of a class's mean gradient. [1]")
       ->check(NonNegativeNumber);
   command->add_option("--logs", options->logs,
-                      "Run logs, folders of them or of studies: weighs the predictions.");
+                      "Run logs, folders of them or of studies: puts the paper's predictions to them.");
   command->add_flag("--json", options->json, "Prints everything as JSON, all classes and epochs.");
   command->add_option("--out", options->out, "Folder for theory.json and the figures (needs gnuplot).");
   command->add_option("--format", options->format, "Of the figures: pdf, svg or png. [pdf]")

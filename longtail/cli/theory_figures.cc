@@ -6,6 +6,7 @@
 #include "longtail/base/gnuplot.h"
 #include "longtail/base/quote.h"
 #include "longtail/cli/theory_words.h"
+#include "longtail/sampling/shown.h"
 
 namespace longtail::cli {
 namespace {
@@ -37,7 +38,7 @@ void class_lines(base::Figure& figure, const TheoryReport& report, const Value& 
     figure.block(name, rows);
     plot +=
         fmt::format("{}${} using 1:2 with lines lw 2 dt {} lc rgb '{}' title {}", block > 1 ? ", " : "", name,
-                    dash, base::strategy_colour(f.strategy), base::quote::gnuplot(label_of(f, report)));
+                    dash, sampling::strategy_colour(f.strategy), base::quote::gnuplot(label_of(f, report)));
   }
   figure.script(plot);
 }
@@ -87,8 +88,9 @@ void draw_courses(const TheoryReport& report, const fs::path& path) {
     }
     figure.block(fmt::format("s{}", s), rows);
     const std::string& strategy = report.courses[s].front().strategy;
-    const std::string style = fmt::format("with lines lw 2 lc rgb '{}' title {}",
-                                          base::strategy_colour(strategy), base::quote::gnuplot(strategy));
+    const std::string style =
+        fmt::format("with lines lw 2 lc rgb '{}' title {}", sampling::strategy_colour(strategy),
+                    base::quote::gnuplot(strategy));
     left += fmt::format("{}$s{} using 1:2 {}", s > 0 ? ", " : "", s, style);
     right += fmt::format("{}$s{} using 1:3 {}", s > 0 ? ", " : "", s, style);
   }
@@ -113,7 +115,7 @@ void draw_exposure(const TheoryReport& report, const fs::path& path) {
       rows += fmt::format("{} {:.10g} {:.10g}\n", k, e.classes[k].expected, e.classes[k].mean);
     }
     figure.block(fmt::format("s{}", s), rows);
-    const auto colour = base::strategy_colour(e.strategy);
+    const auto colour = sampling::strategy_colour(e.strategy);
     plot += fmt::format(
         "{0}$s{1} using 1:2 with lines lw 2 lc rgb '{2}' title {3}, "
         "$s{1} using 1:3 with points pt 7 ps 0.3 lc rgb '{2}' notitle",

@@ -135,20 +135,23 @@ std::string exposure_text(const TheoryReport& report) {
 
 }  // namespace
 
-std::string evidence_text(std::span<const theory::Evidence> evidence) {
+std::string predictions_text(std::span<const report::Prediction> predictions) {
   std::string out = "\nThe paper's predictions\n";
   int number = 0;
-  for (const theory::Evidence& one : evidence) {
-    out += fmt::format("  {}. {}: {}\n", ++number, one.prediction, one.verdict);
-    for (const std::string& line : one.lines) out += "     " + line + "\n";
+  for (const report::Prediction& one : predictions) {
+    out += fmt::format("  {}. {}: {}\n", ++number, one.words, one.verdict());
+    for (const report::Claim& claim : one.claims) {
+      out += fmt::format("     rho {}, {}: {}; {}\n", claim.rho, claim.sentence,
+                         report::verdict_words(claim.ours), claim.ours.words);
+    }
   }
-  return out;
+  return out + "  (95% intervals, together for all strategies of a metric: docs/report.md)\n";
 }
 
 std::string theory_text(const TheoryReport& report) {
   std::string out = heading(report) + weights_text(report) + formulas_text(report) + summary_text(report);
   if (!report.exposures.empty()) out += exposure_text(report);
-  if (!report.evidence.empty()) out += evidence_text(report.evidence);
+  if (!report.predictions.empty()) out += predictions_text(report.predictions);
   return out;
 }
 
@@ -175,7 +178,16 @@ std::string theory_json(const TheoryReport& report) {
   }
   for (const auto& row : report.summary) result["summary"].push_back(theory::to_json(row));
   for (const auto& exposure : report.exposures) result["exposure"].push_back(theory::to_json(exposure));
-  for (const auto& evidence : report.evidence) result["predictions"].push_back(theory::to_json(evidence));
+  for (const report::Prediction& one : report.predictions) {
+    json claims = json::array();
+    for (const report::Claim& claim : one.claims)
+      claims.push_back({{"claim", claim.sentence},
+                        {"rho", claim.rho},
+                        {"verdict", report::verdict_words(claim.ours)},
+                        {"numbers", claim.ours.words}});
+    result["predictions"].push_back(
+        {{"prediction", one.words}, {"verdict", one.verdict()}, {"evidence", std::move(claims)}});
+  }
   return result.dump(1) + "\n";
 }
 

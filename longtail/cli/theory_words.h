@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "longtail/data/groups.h"
+#include "longtail/report/predictions.h"
 #include "longtail/theory/exposure.h"
 #include "longtail/theory/forecast.h"
-#include "longtail/theory/predictions.h"
 
 namespace longtail::cli {
 
@@ -25,7 +25,7 @@ struct TheoryReport {
   std::vector<std::vector<theory::Forecast>> courses;  // every epoch of each strategy
   std::vector<theory::SummaryRow> summary;
   std::vector<theory::Exposure> exposures;
-  std::vector<theory::Evidence> evidence;  // empty: no logs were given
+  std::vector<report::Prediction> predictions;  // empty: no logs were given
 };
 
 std::string theory_text(const TheoryReport& report);
@@ -35,7 +35,7 @@ std::vector<std::filesystem::path> draw_theory(const TheoryReport& report,
                                                const std::filesystem::path& folder,
                                                const std::string& ending);
 
-// "1. ... : for" with the lines of evidence under it.
-std::string evidence_text(std::span<const theory::Evidence> evidence);
+// "1. ... : holds" with what each comparison says under it.
+std::string predictions_text(std::span<const report::Prediction> predictions);
 
 }  // namespace longtail::cli

@@ -7,12 +7,13 @@
 #include <set>
 
 #include "longtail/base/text.h"
+#include "longtail/sampling/shown.h"
 
 namespace longtail::report {
 namespace {
 
 constexpr int kPaperSeeds = 3;
-const std::vector<std::string> kStrategies = {"uniform", "class_balanced", "square_root", "progressive"};
+constexpr auto& kStrategies = sampling::kPaperStrategies;
 
 // A side of the comparison: its results and how to read them.
 struct Side {
@@ -86,8 +87,8 @@ struct Four {
 Four four_of(const Side& side, const std::string& rho, Metric metric) {
   Four four;
   std::vector<std::string> absent;
-  for (const std::string& series : kStrategies) {
-    const Average one = side.at(series, rho, metric);
+  for (const std::string_view series : kStrategies) {
+    const Average one = side.at(std::string(series), rho, metric);
     if (one.seeds == 0) absent.push_back(series_title(series));
     four.means.push_back(one.mean);
     four.seeds = std::min(four.seeds, one.seeds);

@@ -132,7 +132,8 @@ std::string same_start(const Logs& logs) {
   return out;
 }
 
-// A run's predictions if they are there and are those of the log.
+}  // namespace
+
 std::optional<train::Predictions> predictions_of(const std::filesystem::path& log_file,
                                                  const train::RunLog& log) {
   const std::filesystem::path path = train::predictions_path(log_file);
@@ -144,21 +145,30 @@ std::optional<train::Predictions> predictions_of(const std::filesystem::path& lo
   }
 }
 
-}  // namespace
-
-std::optional<ImagePairs> pair_images(const train::Predictions& a, const train::Predictions& b) {
-  if (a.labels.empty() || a.labels != b.labels) return std::nullopt;
+std::optional<ImagePairs> pair_images(std::span<const PredictionPair> seeds, At at) {
+  if (seeds.empty() || seeds[0].a->labels.empty()) return std::nullopt;
+  const std::vector<std::int32_t>& labels = seeds[0].a->labels;
+  for (const PredictionPair& pair : seeds) {
+    if (pair.a->labels != labels || pair.b->labels != labels) return std::nullopt;
+  }
+  const double weight = 1 / static_cast<double>(seeds.size());
   struct Class {
     double images = 0, sum = 0, squares = 0;
   };
   std::map<std::int32_t, Class> classes;
-  ImagePairs pairs{.images = a.size()};
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const bool first = a.best[i].label == a.labels[i], second = b.best[i].label == a.labels[i];
-    pairs.gained += second && !first;
-    pairs.lost += first && !second;
-    Class& own = classes[a.labels[i]];
-    const double d = static_cast<double>(second) - static_cast<double>(first);
+  ImagePairs pairs{.images = labels.size(), .seeds = seeds.size()};
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    double d = 0;  // mean over seeds
+    for (const PredictionPair& pair : seeds) {
+      const auto right = [&](const train::Predictions& one) {
+        return (at == At::kBest ? one.best : one.last)[i].label == labels[i];
+      };
+      const bool first = right(*pair.a), second = right(*pair.b);
+      pairs.gained += weight * (second && !first);
+      pairs.lost += weight * (first && !second);
+      d += weight * (static_cast<double>(second) - static_cast<double>(first));
+    }
+    Class& own = classes[labels[i]];
     own.images += 1;
     own.sum += d;
     own.squares += d * d;
@@ -168,7 +178,7 @@ std::optional<ImagePairs> pair_images(const train::Predictions& a, const train::
   for (const auto& [label, own] : classes) {
     const double centre = own.sum / own.images;
     mean += centre / count;
-    variance += (own.squares / own.images - centre * centre) / own.images / (count * count);
+    variance += std::max(0.0, own.squares / own.images - centre * centre) / own.images / (count * count);
   }
   pairs.balanced = 100 * mean;
   const double half = 100 * 1.959964 * std::sqrt(variance);
@@ -196,11 +206,14 @@ std::string compare_runs(const std::vector<std::filesystem::path>& paths) {
   const auto first = predictions_of(files[0], logs[0]);
   for (std::size_t i = 1; first && i < logs.size(); ++i) {
     const auto other = predictions_of(files[i], logs[i]);
-    const auto pairs = other ? pair_images(*first, *other) : std::nullopt;
+    if (!other) continue;
+    const PredictionPair both[] = {{&*first, &*other}};
+    const auto pairs = pair_images(both, At::kBest);
     if (!pairs) continue;
     out += fmt::format(
-        "{} against A on the same {} test images (best epochs): right where A is wrong {}, wrong where A is "
-        "right {}; "
+        "{} against A on the same {} test images (best epochs): right where A is wrong {:.0f}, wrong where A "
+        "is "
+        "right {:.0f}; "
         "balanced accuracy {} points ({} to {}, 95%, by the test images alone).\n",
         static_cast<char>('A' + i % 26), pairs->images, pairs->gained, pairs->lost,
         fixed(pairs->balanced, 2, true), fixed(pairs->low, 2, true), fixed(pairs->high, 2, true));

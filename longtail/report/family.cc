@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "longtail/report/block_design.h"
 #include "longtail/report/multivariate_t.h"
 
 namespace longtail::report {
@@ -14,166 +15,17 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Accuracies are percentages with a few decimals; a residual below this is none.
-constexpr double kNoSpread = 1e-9;
 // Residuals differ grossly if equal ones would give this unlikely a largest share.
 constexpr double kGross = 0.01;
+// Pairs without the baseline have this part of the error probability beside the comparisons with it, from
+// more than so many strategies on (simulated: bench/bench_families).
+constexpr double kPairShare = 0.5;
+constexpr int kWholeShare = 4;
 
-// Least squares of strategy + seed over the runs of the strategies in `who`, the first of which is the
-// origin: effects, their covariance divided by the residual variance, residual sum of squares and degrees of
-// freedom.
-struct Fit {
-  std::vector<std::size_t> who;
-  std::vector<double> effect;
-  Matrix unit_covariance;
-  Matrix residuals;  // [who][seed], NaN where there is no run
-  double sum_of_squares = 0;
-  int dof = 0;
-  bool balanced = true;
-
-  double unit_variance(std::size_t i, std::size_t j) const {
-    return unit_covariance[i][i] + unit_covariance[j][j] - 2 * unit_covariance[i][j];
-  }
-};
-
-// Strategies that share seeds with `first`, directly or through others.
-std::vector<std::size_t> connected(const SeedTable& table, std::size_t first) {
-  std::vector<std::size_t> found = {first};
-  std::vector<bool> in(table.strategies(), false);
-  in[first] = true;
-  for (std::size_t next = 0; next < found.size(); ++next) {
-    for (std::size_t j = 0; j < table.strategies(); ++j) {
-      if (in[j]) continue;
-      for (std::size_t s = 0; s < table.seeds() && !in[j]; ++s)
-        in[j] = std::isfinite(table.values[found[next]][s]) && std::isfinite(table.values[j][s]);
-      if (in[j]) found.push_back(j);
-    }
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
-// Gauss-Jordan for a small symmetric positive definite matrix.
-Matrix inverse(Matrix a) {
-  const std::size_t n = a.size();
-  Matrix b(n, std::vector<double>(n, 0));
-  for (std::size_t i = 0; i < n; ++i) b[i][i] = 1;
-  for (std::size_t c = 0; c < n; ++c) {
-    std::size_t pivot = c;
-    for (std::size_t r = c; r < n; ++r) {
-      if (std::abs(a[r][c]) > std::abs(a[pivot][c])) pivot = r;
-    }
-    std::swap(a[c], a[pivot]);
-    std::swap(b[c], b[pivot]);
-    const double scale = 1 / a[c][c];
-    for (std::size_t j = 0; j < n; ++j) {
-      a[c][j] *= scale;
-      b[c][j] *= scale;
-    }
-    for (std::size_t r = 0; r < n; ++r) {
-      if (r == c || a[r][c] == 0) continue;
-      const double factor = a[r][c];
-      for (std::size_t j = 0; j < n; ++j) {
-        a[r][j] -= factor * a[c][j];
-        b[r][j] -= factor * b[c][j];
-      }
-    }
-  }
-  return b;
-}
-
-Fit fit(const SeedTable& table, std::vector<std::size_t> who) {
-  Fit fit;
-  fit.who = std::move(who);
-  const std::size_t k = fit.who.size();
-  const auto value = [&](std::size_t i, std::size_t s) { return table.values[fit.who[i]][s]; };
-  // Seeds are eliminated first: what is left are the equations of the strategies alone.
-  Matrix information(k, std::vector<double>(k, 0));
-  std::vector<double> right(k, 0);
-  int runs = 0, blocks = 0;
-  std::vector<double> seed_mean(table.seeds(), kNaN);
-  for (std::size_t s = 0; s < table.seeds(); ++s) {
-    std::vector<std::size_t> here;
-    double sum = 0;
-    for (std::size_t i = 0; i < k; ++i) {
-      if (!std::isfinite(value(i, s))) continue;
-      here.push_back(i);
-      sum += value(i, s);
-    }
-    fit.balanced = fit.balanced && (here.empty() || here.size() == k);
-    if (here.empty()) continue;
-    const double share = 1 / static_cast<double>(here.size());
-    seed_mean[s] = sum * share;
-    runs += static_cast<int>(here.size());
-    ++blocks;
-    for (const std::size_t i : here) {
-      information[i][i] += 1;
-      right[i] += value(i, s) - seed_mean[s];
-      for (const std::size_t j : here) information[i][j] -= share;
-    }
-  }
-  Matrix rest(k - 1, std::vector<double>(k - 1));
-  for (std::size_t i = 1; i < k; ++i) {
-    for (std::size_t j = 1; j < k; ++j) rest[i - 1][j - 1] = information[i][j];
-  }
-  const Matrix inverted = inverse(std::move(rest));
-  fit.effect.assign(k, 0);
-  fit.unit_covariance.assign(k, std::vector<double>(k, 0));
-  for (std::size_t i = 1; i < k; ++i) {
-    for (std::size_t j = 1; j < k; ++j) {
-      fit.unit_covariance[i][j] = inverted[i - 1][j - 1];
-      fit.effect[i] += inverted[i - 1][j - 1] * right[j];
-    }
-  }
-  fit.dof = runs - static_cast<int>(k) - blocks + 1;
-  fit.residuals.assign(k, std::vector<double>(table.seeds(), kNaN));
-  for (std::size_t s = 0; s < table.seeds(); ++s) {
-    double effects = 0;
-    int here = 0;
-    for (std::size_t i = 0; i < k; ++i) {
-      if (!std::isfinite(value(i, s))) continue;
-      effects += fit.effect[i];
-      ++here;
-    }
-    for (std::size_t i = 0; i < k; ++i) {
-      if (!std::isfinite(value(i, s))) continue;
-      const double r = value(i, s) - seed_mean[s] - fit.effect[i] + effects / here;
-      fit.residuals[i][s] = r;
-      fit.sum_of_squares += r * r;
-    }
-  }
-  return fit;
-}
-
-// Cochran's test on the seeds that every strategy has. With equal variances k / (k - 1) times a strategy's
-// share of the residual sum of squares is Beta((S-1)/2, (k-2)(S-1)/2); Bonferroni over the strategies. With
-// two strategies both shares are equal and there is nothing to test.
-double unequal_p(const SeedTable& table, const std::vector<std::size_t>& who) {
-  std::vector<std::size_t> whole;
-  for (std::size_t s = 0; s < table.seeds(); ++s) {
-    if (std::all_of(who.begin(), who.end(), [&](std::size_t i) { return std::isfinite(table.values[i][s]); }))
-      whole.push_back(s);
-  }
-  const std::size_t k = who.size();
-  if (k < 3 || whole.size() < 2) return 1;
-  SeedTable complete;
-  for (const std::size_t i : who) {
-    complete.names.push_back(table.names[i]);
-    complete.values.emplace_back();
-    for (const std::size_t s : whole) complete.values.back().push_back(table.values[i][s]);
-  }
-  std::vector<std::size_t> all(k);
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  const Fit one = fit(complete, all);
-  if (one.sum_of_squares < kNoSpread * kNoSpread) return 1;
-  double largest = 0;
-  for (const auto& row : one.residuals) {
-    double sum = 0;
-    for (const double r : row) sum += r * r;
-    largest = std::max(largest, sum / one.sum_of_squares);
-  }
-  const double count = static_cast<double>(k), half = 0.5 * static_cast<double>(whole.size() - 1);
-  return std::min(1.0, count * (1 - beta_cdf(largest * count / (count - 1), half, (count - 2) * half)));
+// Error probability of the pairs without the baseline. A race has enough of it to spare.
+double pair_alpha(const FamilyOptions& options, int strategies, bool with_baseline) {
+  const bool whole = options.entrants > 0 || !with_baseline || strategies <= kWholeShare;
+  return whole ? options.alpha : kPairShare * options.alpha;
 }
 
 // Half-widths of the intervals for i minus j: against the baseline (Dunnett, two-sided), with i as the one
@@ -184,13 +36,27 @@ struct Widths {
   double of_all_pairs = kInfinity;
 };
 
+// Pairs that differ by more than the critical value for all pairs.
+std::vector<std::vector<bool>> above_by_widths(const auto& intervals, std::size_t k) {
+  std::vector<std::vector<bool>> found(k, std::vector<bool>(k, false));
+  for (std::size_t i = 0; i < k; ++i) {
+    for (std::size_t j = 0; j < k; ++j)
+      found[i][j] = i != j && intervals.estimate(i, j) > intervals.widths(i, j).of_all_pairs;
+  }
+  return found;
+}
+
 class Pooled {
  public:
   Pooled(const Fit& fit, const FamilyOptions& options, std::size_t baseline)
       : fit_(fit), options_(options), residual_(std::sqrt(fit.sum_of_squares / fit.dof)) {
     if (baseline < fit.who.size()) critical_ = critical(baseline, Sides::kTwo);
     for (std::size_t i = 0; i < fit.who.size(); ++i) best_.push_back(critical(i, Sides::kOne));
-    all_pairs_ = all_pairs_critical(entrants(), fit.dof, 1 - options.alpha);
+    const int k = static_cast<int>(fit.who.size());
+    const double alpha = pair_alpha(options, k, baseline < fit.who.size());
+    all_pairs_ = all_pairs_critical(entrants(), fit.dof, 1 - alpha);
+    if (!fit.balanced || options.entrants > 0) return;
+    for (int means = 2; means <= k; ++means) ranges_.push_back(range_critical(means, k, fit.dof, alpha));
   }
   double residual() const { return residual_; }
   double critical() const { return critical_; }
@@ -199,8 +65,34 @@ class Pooled {
     const double error = residual_ * std::sqrt(fit_.unit_variance(i, j));
     return {critical_ * error, best_[i] * error, all_pairs_ * error};
   }
+  // Which pairs differ by the step-down range test of Ryan, Einot, Gabriel and Welsch: two means differ if
+  // their range is above the critical value for as many means as it spans, and so is every range that
+  // contains it. It keeps its error probability over all pairs, whichever are equal. Balanced tables only; in
+  // others by Tukey's critical value.
+  std::vector<std::vector<bool>> above() const {
+    const std::size_t k = fit_.who.size();
+    if (ranges_.empty()) return above_by_widths(*this, k);
+    std::vector<std::vector<bool>> found(k, std::vector<bool>(k, false));
+    std::vector<std::size_t> order(k);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t i, std::size_t j) { return fit_.effect[i] > fit_.effect[j]; });
+    for (std::size_t means = k; means >= 2; --means) {
+      for (std::size_t top = 0; top + means <= k; ++top) {
+        const std::size_t bottom = top + means - 1, i = order[top], j = order[bottom];
+        const double error = residual_ * std::sqrt(fit_.unit_variance(i, j));
+        found[i][j] = estimate(i, j) > ranges_[means - 2] * error && (top == 0 || found[order[top - 1]][j]) &&
+                      (bottom + 1 == k || found[i][order[bottom + 1]]);
+      }
+    }
+    return found;
+  }
 
  private:
+  static double range_critical(int means, int k, double dof, double alpha) {
+    const double part = means >= k - 1 ? alpha : 1 - std::pow(1 - alpha, static_cast<double>(means) / k);
+    return all_pairs_critical(means, dof, 1 - part);
+  }
   int entrants() const { return std::max(static_cast<int>(fit_.who.size()), options_.entrants); }
   // Of all comparisons with the strategy `control`.
   double critical(std::size_t control, Sides sides) const {
@@ -227,16 +119,19 @@ class Pooled {
   const FamilyOptions& options_;
   double residual_ = 0, critical_ = 0, all_pairs_ = 0;
   std::vector<double> best_;
+  std::vector<double> ranges_;  // critical values for 2, 3, ... means; empty: no step-down
 };
 
 // Every difference judged by its own spread over the seeds that have both runs.
 class Separate {
  public:
-  Separate(const SeedTable& table, const Fit& fit, const FamilyOptions& options)
+  Separate(const SeedTable& table, const Fit& fit, const FamilyOptions& options, std::size_t baseline)
       : table_(table),
         fit_(fit),
         others_(std::max(static_cast<int>(fit.who.size()), options.entrants) - 1),
-        alpha_(options.alpha / others_) {}
+        alpha_(options.alpha / others_),
+        pair_alpha_(pair_alpha(options, others_ + 1, baseline < fit.who.size()) * 2 / others_ /
+                    (others_ + 1)) {}
   double estimate(std::size_t i, std::size_t j) const { return pairs(i, j).mean; }
   Widths widths(std::size_t i, std::size_t j) const {
     const Pairs p = pairs(i, j);
@@ -244,8 +139,9 @@ class Separate {
     const double error = p.deviation / std::sqrt(p.count);
     return {student_critical(p.count - 1, 1 - alpha_, Sides::kTwo) * error,
             student_critical(p.count - 1, 1 - alpha_, Sides::kOne) * error,
-            student_critical(p.count - 1, 1 - alpha_ * 2 / (others_ + 1), Sides::kTwo) * error};
+            student_critical(p.count - 1, 1 - pair_alpha_, Sides::kTwo) * error};
   }
+  std::vector<std::vector<bool>> above() const { return above_by_widths(*this, fit_.who.size()); }
 
  private:
   struct Pairs {
@@ -269,7 +165,7 @@ class Separate {
   const SeedTable& table_;
   const Fit& fit_;
   int others_ = 1;
-  double alpha_ = 0.05;
+  double alpha_ = 0.05, pair_alpha_ = 0.05;
 };
 
 bool same_in_every_seed(const SeedTable& table, std::size_t i, std::size_t j) {
@@ -322,11 +218,12 @@ void compare_with_best(const Fit& fit, const auto& intervals, Family& family) {
   }
 }
 
-void rule_out(const Fit& fit, const auto& intervals, std::size_t baseline, bool race, Family& family) {
+void rule_out(const Fit& fit, const auto& intervals, std::size_t baseline, Family& family) {
   const std::size_t k = fit.who.size();
   const bool with_baseline = baseline < k;
   // The gate: as long as all may be equal, none is ruled out.
   const bool open = !with_baseline || family.any_established();
+  const std::vector<std::vector<bool>> above = intervals.above();
   for (std::size_t i = 0; i < k; ++i) {
     Standing& own = family.standings[fit.who[i]];
     for (std::size_t j = 0; j < k; ++j) {
@@ -335,19 +232,17 @@ void rule_out(const Fit& fit, const auto& intervals, std::size_t baseline, bool 
       const bool dunnett = i == baseline || j == baseline;
       if (fit.who[j] == family.leader)
         own.rival_margin = dunnett ? widths.with_baseline : widths.of_all_pairs;
-      const double margin = dunnett                  ? widths.with_baseline
-                            : with_baseline && !race ? widths.with_best
-                                                     : widths.of_all_pairs;
-      if (open && intervals.estimate(j, i) > margin) own.may_be_best = false;
+      const bool below = dunnett ? intervals.estimate(j, i) > widths.with_baseline : above[j][i];
+      if (open && below) own.may_be_best = false;
     }
   }
 }
 
-void judge(const SeedTable& table, const Fit& fit, const auto& intervals, std::size_t baseline, bool race,
+void judge(const SeedTable& table, const Fit& fit, const auto& intervals, std::size_t baseline,
            Family& family) {
   compare_with_baseline(table, fit, intervals, baseline, family);
   compare_with_best(fit, intervals, family);
-  rule_out(fit, intervals, baseline, race, family);
+  rule_out(fit, intervals, baseline, family);
 }
 
 }  // namespace
@@ -452,13 +347,13 @@ Family analyse(const SeedTable& table, const FamilyOptions& options) {
   family.unequal_p = unequal_p(table, who);
   if (family.unequal_p < kGross) {
     family.method = Method::kSeparate;
-    const Separate intervals(table, least, options);
-    judge(table, least, intervals, baseline, options.entrants > 0, family);
+    const Separate intervals(table, least, options, baseline);
+    judge(table, least, intervals, baseline, family);
   } else {
     family.method = Method::kPooled;
     const Pooled intervals(least, options, baseline);
     family.critical = intervals.critical();
-    judge(table, least, intervals, baseline, options.entrants > 0, family);
+    judge(table, least, intervals, baseline, family);
   }
   return family;
 }
@@ -477,10 +372,13 @@ SeedTable part_of(const SeedTable& table, const std::vector<std::size_t>& strate
 double chance_to_settle(const std::vector<Lead>& leads, double residual, int strategies, int seeds,
                         double alpha) {
   const double dof = static_cast<double>(strategies - 1) * (seeds - 1);
+  // Of the step-down test the range of all but one: those between the leader and a rival are seldom all.
+  const double pair = pair_alpha({.alpha = alpha}, strategies, true);
+  const int means = std::max(2, strategies - 1);
   Box box;
   for (const Lead& lead : leads) {
     box.low.push_back(lead.with_baseline ? dunnett_critical(strategies - 1, dof, 1 - alpha, Sides::kTwo)
-                                         : dunnett_critical(strategies - 1, dof, 1 - alpha, Sides::kOne));
+                                         : all_pairs_critical(means, dof, 1 - pair));
     box.high.push_back(kInfinity);
     box.shift.push_back(lead.ahead / (residual * std::sqrt(2.0 / seeds)));
   }

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <sstream>
 
 #include "longtail/base/file.h"
@@ -180,6 +181,84 @@ TEST(FamilyTest, TheCommittedRunsGiveTheIntervalsThatAreQuotedOfThem) {
                          "2.3 over uniform (0.4 to 4.1); on the head it may lose up to 3.7;"),
       0u)
       << made.sentence;
+}
+
+// Strategies with these effects, in residuals' standard deviations, over seeds that share a level.
+SeedTable simulated(const std::vector<double>& effects, std::size_t seeds, std::uint64_t study) {
+  SeedTable table;
+  for (std::size_t i = 0; i < effects.size(); ++i) {
+    table.names.push_back(fmt::format("s{}", i));
+    table.values.emplace_back();
+    for (std::size_t s = 0; s < seeds; ++s) {
+      const base::Stream stream{.seed = study, .purpose = base::Purpose::kTest, .epoch = 61};
+      const auto drawn = [&](std::size_t at) {
+        return normal_quantile((static_cast<double>(stream.block(at)[0]) + 0.5) / 4294967296.0);
+      };
+      table.values.back().push_back(50 + effects[i] + 3 * drawn(90000 + s) + drawn(1000 * i + s));
+    }
+  }
+  return table;
+}
+
+TEST(FamilyTest, WhoIsRuledOutIsWhatEveryRangeThatHoldsBothSaysWorkedOutOneByOne) {
+  int ruled_out = 0;
+  for (std::uint64_t study = 0; study < 120; ++study) {
+    const std::size_t k = 3 + study % 4, seeds = 3 + study % 5;
+    std::vector<double> effects;
+    for (std::size_t i = 0; i < k; ++i) effects.push_back(static_cast<double>((study * (i + 3)) % 5));
+    const Family family = analyse(simulated(effects, seeds, study));
+    if (family.method != Method::kPooled) continue;
+    std::vector<std::size_t> order(k);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto effect = [&](std::size_t i) { return family.standings[i].effect; };
+    std::sort(order.begin(), order.end(), [&](auto i, auto j) { return effect(i) > effect(j); });
+    const double error = family.residual * std::sqrt(2.0 / static_cast<double>(seeds));
+    const double alpha = k > 4 ? 0.025 : 0.05;
+    const auto range_differs = [&](std::size_t top, std::size_t bottom) {
+      const std::size_t means = bottom - top + 1;
+      const double level = means + 1 >= k
+                               ? 1 - alpha
+                               : std::pow(1 - alpha, static_cast<double>(means) / static_cast<double>(k));
+      return effect(order[top]) - effect(order[bottom]) >
+             error * all_pairs_critical(static_cast<int>(means), family.dof, level);
+    };
+    for (std::size_t place = 0; place < k; ++place) {
+      const std::size_t own = order[place];
+      bool out = false;
+      for (std::size_t above = 0; above < k; ++above) {
+        const std::size_t other = order[above];
+        if (own == 0 || other == 0) {
+          out = out || effect(other) - effect(own) > error * family.critical;
+          continue;
+        }
+        bool all = above < place;
+        for (std::size_t top = 0; top <= above && all; ++top) {
+          for (std::size_t bottom = place; bottom < k; ++bottom) all = all && range_differs(top, bottom);
+        }
+        out = out || all;
+      }
+      out = out && family.any_established();
+      EXPECT_EQ(family.standings[own].may_be_best, !out) << study << " " << own;
+      ruled_out += out;
+    }
+  }
+  EXPECT_GT(ruled_out, 100);
+}
+
+TEST(FamilyTest, OfSeveralEquallyGoodOnesBesideWorseOnesHardlyOneIsRuledOut) {
+  const int studies = 1000;
+  for (const auto& effects : std::vector<std::vector<double>>{{0, 0, 0, -20},
+                                                              {-20, 0, 0, 0},
+                                                              {0, 0, -20, -20},
+                                                              {0, 0, 0, 0, 0, 0, 0, -20},
+                                                              {-20, 0, 0, 0, 0, 0, 0, 0}}) {
+    int wrong = 0;
+    for (int study = 0; study < studies; ++study) {
+      const auto out = analyse(simulated(effects, 3, static_cast<std::uint64_t>(study) + 7000)).ruled_out();
+      wrong += std::any_of(out.begin(), out.end(), [&](std::size_t i) { return effects[i] == 0; });
+    }
+    EXPECT_LE(wrong, 60) << effects.size() << " strategies, the first at " << effects[0];
+  }
 }
 
 TEST(FamilyTest, TwoStrategiesAreAPairedTTest) {

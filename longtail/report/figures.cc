@@ -11,6 +11,7 @@
 #include "longtail/base/threads.h"
 #include "longtail/report/figure_parts.h"
 #include "longtail/report/tables.h"
+#include "longtail/sampling/shown.h"
 
 namespace longtail::report {
 namespace {
@@ -205,22 +206,19 @@ std::vector<Look> looks(const Results& results) {
   constexpr std::array<int, 8> kPoints = {7, 5, 9, 13, 6, 4, 8, 12};
   constexpr std::array<int, 8> kPatterns = {3, 4, 5, 1, 2, 6, 7, 0};
   constexpr std::array<int, 8> kDashes = {1, 2, 4, 5, 3, 2, 4, 5};
-  constexpr std::array<std::string_view, 4> kKnown = {"uniform", "class_balanced", "square_root",
-                                                      "progressive"};
-  const auto strategy_of = [](const std::string& series) {
-    return series.substr(0, series.find_first_of(" :("));
+  const auto colour_of = [](const std::string& series) {
+    return std::string(sampling::strategy_colour(sampling::strategy_name(series)));
   };
   std::set<std::string> reserved, given;
-  for (const std::string& series : results.series)
-    reserved.insert(std::string(base::strategy_colour(strategy_of(series))));
+  for (const std::string& series : results.series) reserved.insert(colour_of(series));
   std::vector<Look> all;
-  std::size_t spare = kKnown.size();
+  const std::size_t known = sampling::kPaperStrategies.size();
+  std::size_t spare = known;
   for (const std::string& series : results.series) {
-    const auto known = std::find(kKnown.begin(), kKnown.end(), strategy_of(series));
-    std::string colour(base::strategy_colour(strategy_of(series)));
+    std::string colour = colour_of(series);
     std::size_t style = spare;
     if (given.insert(colour).second) {
-      if (known != kKnown.end()) style = static_cast<std::size_t>(known - kKnown.begin());
+      if (sampling::strategy_place(series) < known) style = sampling::strategy_place(series);
     } else {
       // A second series of the same strategy takes a colour that nobody else has, but for yellow, too pale
       // for lines.

@@ -117,11 +117,11 @@ std::string data_json(const Report& report) {
 // A finding on a scale that all share: the pairs as dots, their difference as a bar, its interval as a
 // whisker.
 std::string strip(const Comparison& c, double reach, const std::string& colour) {
-  const auto x = [&](double value) { return 75 + 69 * std::clamp(value / reach, -1.0, 1.0); };
+  const auto x = [&](double value) { return 130 + 122 * std::clamp(value / reach, -1.0, 1.0); };
   std::string out =
-      "<svg class=\"strip\" viewBox=\"0 0 150 22\" aria-hidden=\"true\">"
-      "<line x1=\"4\" x2=\"146\" y1=\"11\" y2=\"11\" stroke=\"currentColor\" stroke-opacity=\".18\"/>"
-      "<line x1=\"75\" x2=\"75\" y1=\"2\" y2=\"20\" stroke=\"currentColor\" stroke-opacity=\".55\"/>";
+      "<svg class=\"strip\" viewBox=\"0 0 260 22\" aria-hidden=\"true\">"
+      "<line x1=\"4\" x2=\"256\" y1=\"11\" y2=\"11\" stroke=\"currentColor\" stroke-opacity=\".18\"/>"
+      "<line x1=\"130\" x2=\"130\" y1=\"2\" y2=\"20\" stroke=\"currentColor\" stroke-opacity=\".55\"/>";
   if (std::isfinite(c.low)) {
     out += fmt::format(
         "<path class=\"whisker\" d=\"M{0:.1f} 7v8M{0:.1f} 11H{1:.1f}M{1:.1f} 7v8\" stroke=\"{2}\" "
@@ -137,16 +137,25 @@ std::string strip(const Comparison& c, double reach, const std::string& colour) 
                    x(c.difference), colour);
 }
 
-std::string findings_html(const Report& report) {
-  const Summary& summary = report.summary;
+bool shown_first(Metric metric) { return metric != Metric::kHead && metric != Metric::kMedium; }
+
+// How far the scale of the findings goes that are shown first, or of the others.
+double reach_of(const Summary& summary, bool first) {
   double reach = 0.5;
   for (const Comparison& c : summary.comparisons) {
+    if (shown_first(c.metric) != first || !summary.shows(c.metric)) continue;
     for (double d : c.differences) reach = std::max(reach, std::abs(d));
     for (double d : {c.low, c.high}) {
       // An interval from two seeds may be as wide as the page; the dots say more then.
       if (std::isfinite(d)) reach = std::max(reach, std::min(std::abs(d), 30.0));
     }
   }
+  return reach;
+}
+
+std::string findings_html(const Report& report) {
+  const Summary& summary = report.summary;
+  const double reach = reach_of(summary, true), reach_of_others = reach_of(summary, false);
   std::map<std::string, std::string> colours;
   const std::vector<Look> look = looks(report.results);
   for (std::size_t s = 0; s < look.size(); ++s)
@@ -160,14 +169,14 @@ std::string findings_html(const Report& report) {
     for (std::size_t i = 0; i < summary.findings.size(); ++i) {
       const Finding& f = summary.findings[i];
       if (f.condition != *condition || !summary.shows(f.metric)) continue;
-      (f.metric != Metric::kHead && f.metric != Metric::kMedium ? main : more) += fmt::format(
+      (shown_first(f.metric) ? main : more) += fmt::format(
           "<li class=\"{}\" data-series=\"{}\" data-metric=\"{}\" data-low=\"{}\" data-high=\"{}\"><span "
           "class=\"mark\" "
           "title=\"{}\"></span><span>{}</span>{}</li>\n",
           f.established ? "yes" : "no", html_escape(f.series), metric_name(f.metric),
           fixed(summary.comparisons[i].low, 4), fixed(summary.comparisons[i].high, 4),
           f.established ? "established" : "not established", html_escape(f.sentence),
-          strip(summary.comparisons[i], reach, colours[f.series]));
+          strip(summary.comparisons[i], shown_first(f.metric) ? reach : reach_of_others, colours[f.series]));
     }
     if (main.empty() && more.empty()) continue;
     out += "<h3>" + html_escape(condition_title(*condition)) + "</h3>\n<ul class=\"findings\">" + main +
@@ -181,8 +190,8 @@ std::string findings_html(const Report& report) {
         "<p class=\"key\"><span><span class=\"mark yes\"></span>established</span><span><span "
         "class=\"mark\"></span>not "
         "established</span><span>dots: seeds; bar: the difference; whisker: its 95% interval; axis: ±{} "
-        "points against {}</span></p>\n",
-        fixed(reach, 1), html_escape(series_title(summary.baseline)));
+        "points against {} (head and medium: ±{})</span></p>\n",
+        fixed(reach, 1), html_escape(series_title(summary.baseline)), fixed(reach_of_others, 1));
   }
   if (!summary.remarks.empty()) {
     out += "<ul class=\"remarks\">";

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "longtail/base/error.h"
@@ -51,6 +52,18 @@ struct Verdicts {
   std::size_t leader = 0;
 };
 
+const std::string& word_of_row(const Question& q, std::size_t row) {
+  return q.words.empty() ? q.table.names[row] : q.words[row];
+}
+
+std::string no_look_words(const Question& q, const Family& family) {
+  std::vector<std::string> there;
+  for (std::size_t i = 0; i < family.standings.size(); ++i)
+    there.push_back(fmt::format("{} of {}", count_word(family.standings[i].seeds), word_of_row(q, i)));
+  return fmt::format("The first look needs {} seeds of every strategy, and there are {}.",
+                     count_word(q.looks->seeds.front()), listed(std::move(there)));
+}
+
 Verdicts judge(const Question& q) {
   Verdicts v;
   if (q.looks) {
@@ -64,8 +77,12 @@ Verdicts judge(const Question& q) {
   if (v.rows.empty()) {
     v.rows.resize(q.table.strategies());
     std::iota(v.rows.begin(), v.rows.end(), std::size_t{0});
-    const double alpha = q.looks ? q.looks->alpha_of_a_look() : q.alpha;
-    v.family = analyse(q.table, {.baseline = q.baseline, .alpha = alpha});
+    v.family = analyse(q.table, {.baseline = q.baseline, .alpha = q.alpha});
+    if (q.looks) {
+      v.family.method = Method::kNone;  // a race judges at its looks only
+      v.family.limit = no_look_words(q, v.family);
+      for (Standing& one : v.family.standings) one.may_be_best = one.comparable;
+    }
     for (const std::size_t i : v.family.ruled_out()) v.ruled_out.push_back(i);
   }
   for (const std::size_t i : v.family.may_be_best()) v.candidates.push_back(v.rows[i]);
@@ -80,7 +97,7 @@ class Writer {
 
   std::string sentence() const {
     std::vector<std::string> parts;
-    if (v_.family.method == Method::kNone) return refusal();
+    if (!made_.series && v_.family.method == Method::kNone) return refusal();
     parts.push_back(made_.series ? fmt::format("Use {}.", word(v_.leader)) : nothing_ruled_out());
     if (made_.series) parts.push_back(ranking());
     if (const std::string changes = changes_words(); !changes.empty()) parts.push_back(changes);
@@ -89,9 +106,7 @@ class Writer {
   }
 
  private:
-  const std::string& word(std::size_t row) const {
-    return q_.words.empty() ? q_.table.names[row] : q_.words[row];
-  }
+  const std::string& word(std::size_t row) const { return word_of_row(q_, row); }
   std::string word_of(const std::string& name) const {
     const auto at = std::find(q_.table.names.begin(), q_.table.names.end(), name);
     return word(static_cast<std::size_t>(at - q_.table.names.begin()));
@@ -146,7 +161,11 @@ class Writer {
       return fmt::format("difference {}, between {} and {}", fixed(rival.difference, 1),
                          fixed(rival.low, 1, true), fixed(rival.high, 1, true));
     }
-    return fmt::format("difference {}", fixed(rival.difference, 1));
+    if (rival.judgement == Judgement::kNoDifference) return "the same in every seed";
+    return fmt::format("difference {}{}", fixed(rival.difference, 1),
+                       rival.judgement == Judgement::kCannotTell
+                           ? " in every seed, so there is no spread to judge it by"
+                           : "");
   }
 
   std::string ranking() const {
@@ -224,6 +243,10 @@ Change rival_of(const Question& q, const Verdicts& v, std::size_t row) {
   change.low = change.difference - other.rival_margin;
   change.high = change.difference + other.rival_margin;
   change.judgement = Judgement::kNotEstablished;
+  if (v.family.method == Method::kNone) {  // the last look of a race found no spread among those still in
+    change.low = change.high = std::numeric_limits<double>::quiet_NaN();
+    change.judgement = change.difference == 0 ? Judgement::kNoDifference : Judgement::kCannotTell;
+  }
   return change;
 }
 
@@ -322,7 +345,8 @@ Recommendation recommend(const Question& question) {
   made.mean = leader.mean;
   made.seeds = leader.seeds;
   if (leader.seeds > 0) made.leader = question.table.names[v.leader];
-  if (v.family.method != Method::kNone) {
+  // Also where those that are still in a race do not differ at all: the others are ruled out.
+  if (v.family.method != Method::kNone || !v.ruled_out.empty()) {
     if (!v.ruled_out.empty()) made.series = made.leader;
     for (const std::size_t row : v.candidates) made.may_be_best.push_back(question.table.names[row]);
     for (const std::size_t row : v.ruled_out) made.ruled_out.push_back(question.table.names[row]);

@@ -130,6 +130,56 @@ TEST(RaceTest, ARaceDropsWhatIsRuledOutAsksForTheNextSeedsAndStopsWithOneLeft) {
   EXPECT_EQ(made.ruled_out[1], "s3");
 }
 
+// Two that are the same, two that are far below; those are dropped after the first look.
+SeedTable tie_at_the_top(std::size_t seeds) {
+  SeedTable table = planted({0, 0, -9, -8}, seeds);
+  table.values[1] = table.values[0];
+  for (std::size_t i : {2u, 3u}) {
+    for (std::size_t s = 3; s < seeds; ++s) table.values[i][s] = kNone;
+  }
+  return table;
+}
+
+TEST(RaceTest, ATieAmongThoseStillInIsNotSaidOfAllStrategies) {
+  for (const std::size_t seeds : {5u, 12u}) {
+    const Recommendation made = recommend({.table = tie_at_the_top(seeds), .looks = LookPlan{}});
+    ASSERT_TRUE(made.series) << made.sentence;
+    EXPECT_EQ(*made.series, "s0");
+    EXPECT_EQ(made.ruled_out, (std::vector<std::string>{"s2", "s3"}));
+    ASSERT_EQ(made.rivals.size(), 1u);
+    EXPECT_EQ(made.rivals[0].judgement, Judgement::kNoDifference);
+    EXPECT_EQ(
+        made.sentence,
+        fmt::format(
+            "Use s0. Balanced accuracy {}; s2 and s3 are ruled out; s1 is not (the same in every seed).",
+            fixed(made.mean, 1)));
+  }
+  SeedTable constant = tie_at_the_top(5);
+  for (double& value : constant.values[1]) value += 0.5;
+  const Recommendation ahead = recommend({.table = constant, .looks = LookPlan{}});
+  EXPECT_NE(ahead.sentence.find("Use s1. "), std::string::npos);
+  EXPECT_NE(
+      ahead.sentence.find("s0 is not (difference 0.5 in every seed, so there is no spread to judge it by)."),
+      std::string::npos)
+      << ahead.sentence;
+}
+
+TEST(RaceTest, BeforeItsFirstLookARaceRecommendsNothingHoweverClearItSeems) {
+  SeedTable table = planted({0, 5, -30, 40}, 3, 1, 0.1);
+  table.values[2][2] = table.values[3][1] = table.values[3][2] = kNone;
+  const Recommendation made = recommend({.table = table, .words = {"a", "b", "c", "d"}, .looks = LookPlan{}});
+  EXPECT_FALSE(made.series);
+  EXPECT_TRUE(made.ruled_out.empty());
+  EXPECT_EQ(
+      made.sentence,
+      fmt::format("Nothing can be recommended. The first look needs three seeds of every strategy, and there "
+                  "are three of a, three of b, two of c and one of d. So far d has the highest balanced "
+                  "accuracy ({}).",
+                  fixed(table.values[3][0], 1)));
+  // The same table is clear enough where nothing says that it comes from a race.
+  EXPECT_TRUE(recommend({.table = table}).series);
+}
+
 TEST(RaceTest, FourCopiesOfOneStrategyAreNotChosenAmong) {
   const SeedTable table = planted({0, 0, 0, 0}, 12, 5);
   const Race race = run_looks(table, 0, {});

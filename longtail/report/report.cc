@@ -105,6 +105,9 @@ std::vector<std::string> write_report(const Report& report, const ReportOptions&
   write_tables(report.tables, options.out / "tables", files);
   write("summary.md", to_summary(report));
   write("results.csv", results_csv(report.results, options.summary.at));
+  if (const std::string classes = classes_csv(report.results, options.summary.at);
+      std::count(classes.begin(), classes.end(), '\n') > 1)
+    write("classes.csv", classes);
   if (!options.tables_only) {
     if (report.results.has_logs()) write("curves.csv", curves_csv(report.results, options.summary));
     write("index.html", page(report));

@@ -6,6 +6,7 @@
 //   OUT/figures/NAME.{svg,pdf,png}
 //   OUT/results.csv              one line per run, in the form that `longtail report` reads
 //   OUT/curves.csv               mean and deviation by epoch
+//   OUT/classes.csv              every class with its accuracy and interval
 #pragma once
 
 #include <filesystem>

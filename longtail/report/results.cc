@@ -10,6 +10,7 @@
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
 #include "longtail/base/text.h"
+#include "longtail/sampling/shown.h"
 #include "longtail/study/record.h"
 #include "longtail/train/config.h"
 
@@ -17,9 +18,6 @@ namespace longtail::report {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::array<std::string_view, 4> kKnown = {"uniform", "class_balanced", "square_root",
-                                                    "progressive"};
 
 // Parameters that say where, how or how long a run was watched, never what was trained.
 const std::set<std::string, std::less<>> kIgnored = {
@@ -169,13 +167,6 @@ std::vector<fs::path> logs_in(const fs::path& folder, std::vector<std::string>& 
   return found;
 }
 
-int rank(std::string_view series) {
-  for (std::size_t i = 0; i < kKnown.size(); ++i) {
-    if (series.substr(0, series.find_first_of(" :(")) == kKnown[i]) return static_cast<int>(i);
-  }
-  return static_cast<int>(kKnown.size());
-}
-
 std::string value_of(const Run& run, const std::string& key) {
   if (key == "engine") return run.log ? run.log->fingerprint.engine : "";
   if (key == "epochs") return run.log ? std::to_string(run.log->epochs()) : "";
@@ -214,7 +205,8 @@ std::string plainest_of(const std::vector<std::string>& series, const std::vecto
         std::count_if(keys.begin(), keys.end(), [&](const std::string& key) { return departs(run, key); });
   }
   const auto plainest = std::min_element(series.begin(), series.end(), [&](const auto& a, const auto& b) {
-    return std::pair(rank(a), departures[a]) < std::pair(rank(b), departures[b]);
+    return std::pair(sampling::strategy_place(a), departures[a]) <
+           std::pair(sampling::strategy_place(b), departures[b]);
   });
   return plainest == series.end() ? "" : *plainest;
 }
@@ -382,15 +374,9 @@ double accuracy(const Run& run, Metric metric, At at) {
 }
 
 std::string series_title(std::string_view series) {
-  const std::size_t end = std::min(series.find_first_of(" :("), series.size());
-  std::string title;
-  bool start = true;
-  for (char c : series.substr(0, end)) {
-    title += c == '_' ? '-' : start ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
-    start = c == '_';
-  }
+  const std::string title = sampling::strategy_title(series);
   // Parameters of the strategy and of the run go into one pair of brackets.
-  std::string rest(series.substr(end));
+  std::string rest(series.substr(sampling::strategy_name(series).size()));
   if (!rest.starts_with(':')) return title + rest;
   const std::size_t more = rest.find(" (");
   if (more == std::string::npos) return title + " (" + rest.substr(1) + ")";
@@ -473,8 +459,9 @@ Results detail::arrange(std::vector<Run> runs, std::vector<std::string> warnings
     seeds.insert(run.seed);
   }
   results.series.assign(series.begin(), series.end());
-  std::stable_sort(results.series.begin(), results.series.end(),
-                   [](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  std::stable_sort(results.series.begin(), results.series.end(), [](const auto& a, const auto& b) {
+    return sampling::strategy_place(a) < sampling::strategy_place(b);
+  });
   results.plainest = plainest_of(results.series, runs, keys);
   for (const auto& [rho, condition] : conditions) results.conditions.push_back(condition);
   results.seeds.assign(seeds.begin(), seeds.end());

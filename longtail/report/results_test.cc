@@ -319,16 +319,31 @@ TEST(CompareTest, ImagesArePairedByClassAndGiveAnIntervalOfTheDifference) {
   train::Predictions a{.classes = 2, .labels = {0, 0, 0, 0, 1, 1}}, b = a;
   for (const int said : {0, 0, 1, 1, 1, 0}) a.best.push_back({said, 1});
   for (const int said : {0, 0, 0, 1, 1, 1}) b.best.push_back({said, 1});
-  const auto pairs = pair_images(a, b);
+  const auto paired = [&](At at) {
+    const PredictionPair both[] = {{&a, &b}};
+    return pair_images(both, at);
+  };
+  const auto pairs = paired(At::kBest);
   ASSERT_TRUE(pairs);
-  EXPECT_EQ(pairs->gained, 2u);
-  EXPECT_EQ(pairs->lost, 0u);
+  EXPECT_EQ(pairs->gained, 2.0);
+  EXPECT_EQ(pairs->lost, 0.0);
   // One of four gained in class 0, one of two in class 1.
   EXPECT_NEAR(pairs->balanced, 100 * (0.25 + 0.5) / 2, 1e-9);
   const double error = 100 * 0.5 * std::sqrt(0.25 * 0.75 / 4 + 0.5 * 0.5 / 2);
   EXPECT_NEAR(pairs->high - pairs->balanced, 1.959964 * error, 1e-9);
+  // With a second seed, in which nothing differs, an image counts by the mean of both.
+  const PredictionPair seeds[] = {{&a, &b}, {&b, &b}};
+  const auto both = pair_images(seeds, At::kBest);
+  ASSERT_TRUE(both);
+  EXPECT_EQ(both->gained, 1.0);
+  EXPECT_NEAR(both->balanced, pairs->balanced / 2, 1e-9);
+  EXPECT_NEAR(both->high - both->balanced, 1.959964 * error / 2, 1e-9);
+  // The last epochs, by themselves.
+  a.last = b.best;
+  b.last = a.best;
+  EXPECT_NEAR(paired(At::kLast)->balanced, -pairs->balanced, 1e-9);
   b.labels[0] = 1;
-  EXPECT_FALSE(pair_images(a, b));
+  EXPECT_FALSE(paired(At::kBest));
 }
 
 TEST(SummaryTest, AnUnknownBaselineIsRefusedWithASuggestion) {

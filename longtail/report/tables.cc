@@ -354,6 +354,10 @@ std::vector<Table> all_tables(const Results& results, const Summary& summary) {
     add(intervals_table(summary, *c));
   for (auto c = results.conditions.rbegin(); c != results.conditions.rend(); ++c)
     add(noise_table(results, summary, *c));
+  for (auto c = results.conditions.rbegin(); c != results.conditions.rend(); ++c)
+    add(image_pairs_table(results, summary, *c));
+  for (auto c = results.conditions.rbegin(); c != results.conditions.rend(); ++c)
+    add(classes_table(results, summary, *c));
   add(best_final_table(results, summary.options));
   for (auto c = results.conditions.rbegin(); c != results.conditions.rend(); ++c) {
     add(groups_table(results, *c, summary.options, true));

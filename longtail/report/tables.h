@@ -25,6 +25,14 @@ std::optional<Table> noise_table(const Results& results, const Summary& summary,
 // The standard deviation, in points, that the choice of test images gives an accuracy. NaN if the log does
 // not tell how many there were.
 double test_noise(const train::RunLog& log, const train::FullResult& result, Metric metric);
+// Every class with Wilson's interval; none for more than 30 classes or five series, which classes_csv has
+// too. (tables_images.cc)
+std::optional<Table> classes_table(const Results& results, const Summary& summary,
+                                   const std::string& condition);
+std::string classes_csv(const Results& results, At at);
+// The strategies against the baseline on the same test images; none without files of predictions.
+std::optional<Table> image_pairs_table(const Results& results, const Summary& summary,
+                                       const std::string& condition);
 // Wilson's 95% interval of a share seen in `count` images.
 Interval wilson(double share, double count);
 Table groups_table(const Results& results, const std::string& condition, const SummaryOptions& options,

@@ -38,8 +38,9 @@ std::optional<Table> intervals_table(const Summary& summary, const std::string& 
   }
   if (table.rows.empty()) return std::nullopt;
   table.notes.push_back(
-      "Low and high: Dunnett's. Best low and high: Hsu's, minus the best of the others. Ruled out: below "
-      "another by Dunnett's or Hsu's critical value, if anything is established.");
+      "Low and high: Dunnett's. Best low and high: Hsu's, minus the best of the others. Ruled out: by "
+      "Dunnett's "
+      "critical value (with the baseline) or a step-down range test (others), if anything is established.");
   return table;
 }
 

@@ -145,7 +145,7 @@ std::string to_summary(const Report& report) {
   out += "## Tables\n\n";
   for (const Table& table : report.tables) {
     if (is_main(table) || table.id.starts_with("paired_") || table.id.starts_with("intervals_") ||
-        table.id.starts_with("noise_") || table.id == "best_final")
+        table.id.starts_with("noise_") || table.id.starts_with("images_") || table.id == "best_final")
       out += to_markdown(table) + "\n";
   }
   if (!report.against.empty()) out += "## Beside the published results\n\n";

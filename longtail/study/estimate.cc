@@ -54,18 +54,23 @@ RunSize size_of(const Run& run, const Shape& shape) {
           static_cast<int>(counts.size())};
 }
 
-// The fastest of as many rounds as the budget has, after one to warm up.
-double fastest(const std::function<void()>& work) {
+// Seconds of a round: the fastest, or the mean, of as many as the budget has, after one to warm up.
+double time_of(const std::function<void()>& work, bool usual) {
   work();
   double best = 1e9;
   const auto begin = Clock::now();
-  for (int round = 0; round < kMostRounds; ++round) {
+  const auto since = [](Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  int rounds = 0;
+  while (rounds < kMostRounds || usual) {
     const auto start = Clock::now();
     work();
-    best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
-    if (std::chrono::duration<double>(Clock::now() - begin).count() > kBudget) break;
+    ++rounds;
+    best = std::min(best, since(start));
+    if (since(begin) > kBudget) break;
   }
-  return best;
+  return usual ? since(begin) / rounds : best;
 }
 
 struct Speed {
@@ -73,7 +78,7 @@ struct Speed {
   double image_seconds = 0;  // prediction
 };
 
-Speed measure(const train::RunConfig& config, const RunSize& run, int threads) {
+Speed measure(const train::RunConfig& config, const RunSize& run, int threads, bool usual) {
   base::ThreadPool pool(threads > 0 ? threads : base::available_cpus());
   const auto spec = train::network_of(config, run.classes, run.channels);
   const auto engine = nn::make_engine(config.engine, spec, config.batch_size, pool);
@@ -92,10 +97,25 @@ Speed measure(const train::RunConfig& config, const RunSize& run, int threads) {
   std::vector<float> logits(size * static_cast<std::size_t>(run.classes));
   const nn::Batch batch{pixels.data(), labels, config.batch_size};
   Speed speed;
-  speed.step_seconds = fastest([&] { engine->gradient(parameters, buffers, batch, *loss, gradient); });
-  speed.image_seconds = fastest([&] { engine->predict(parameters, buffers, batch, logits); }) /
+  speed.step_seconds = time_of([&] { engine->gradient(parameters, buffers, batch, *loss, gradient); }, usual);
+  speed.image_seconds = time_of([&] { engine->predict(parameters, buffers, batch, logits); }, usual) /
                         static_cast<double>(config.batch_size);
   return speed;
+}
+
+// The mean of `jobs` measurements that are made at the same time.
+Speed measure_together(const train::RunConfig& config, const RunSize& run, int threads, int jobs) {
+  std::vector<Speed> speeds(static_cast<std::size_t>(jobs));
+  base::ThreadPool together(jobs);
+  together.run(jobs, [&](int job, int) {
+    speeds[static_cast<std::size_t>(job)] = measure(config, run, threads, true);
+  });
+  Speed mean;
+  for (const Speed& speed : speeds) {
+    mean.step_seconds += speed.step_seconds / jobs;
+    mean.image_seconds += speed.image_seconds / jobs;
+  }
+  return mean;
 }
 
 }  // namespace
@@ -115,21 +135,27 @@ std::vector<RunSize> run_sizes(const std::vector<Run>& runs, const std::string& 
   return sizes;
 }
 
-Estimate estimate(const std::vector<Run>& runs, const std::vector<RunSize>& sizes, int threads) {
-  std::map<std::tuple<std::string, std::string, std::string, int>, Speed> speeds;
+Estimate estimate(const std::vector<Run>& runs, const std::vector<RunSize>& sizes, int threads, int jobs) {
+  using Kind = std::tuple<std::string, std::string, std::string, int, int, int>;
+  std::map<Kind, Speed> speeds;
+  const auto kind_of = [](const train::RunConfig& config) {
+    return Kind{config.dataset,    config.model,      config.shortcut,
+                config.batch_size, config.image_size, config.width};
+  };
   Estimate result;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const train::RunConfig& config = runs[i].config;
-    const auto kind = std::make_tuple(config.dataset, config.model, config.shortcut, config.batch_size);
-    if (!speeds.contains(kind)) speeds[kind] = measure(config, sizes[i], threads);
+    const Kind kind = kind_of(config);
+    if (!speeds.contains(kind))
+      speeds[kind] = jobs > 0 ? measure_together(config, sizes[i], threads, jobs)
+                              : measure(config, sizes[i], threads, false);
     const Speed& speed = speeds[kind];
     result.seconds.push_back(config.epochs *
                              (static_cast<double>(sizes[i].steps) * speed.step_seconds +
                               static_cast<double>(sizes[i].test_images) * speed.image_seconds));
   }
   if (!runs.empty()) {
-    const auto& first = runs[0].config;
-    const Speed& speed = speeds[{first.dataset, first.model, first.shortcut, first.batch_size}];
+    const Speed& speed = speeds[kind_of(runs[0].config)];
     result.step_seconds = speed.step_seconds;
     result.images_per_second = 1 / speed.image_seconds;
   }

@@ -28,7 +28,9 @@ struct Estimate {
   double images_per_second = 0;  // prediction
 };
 
-// Takes a few seconds for each kind of network. An Error if the engine cannot run here.
-Estimate estimate(const std::vector<Run>& runs, const std::vector<RunSize>& sizes, int threads);
+// Takes a few seconds for each kind of network. An Error if the engine cannot run here. Without `jobs` the
+// fastest of several rounds counts: what an idle machine would need. With it the mean while so many runs work
+// at the same time, beside whatever else the machine has to do.
+Estimate estimate(const std::vector<Run>& runs, const std::vector<RunSize>& sizes, int threads, int jobs = 0);
 
 }  // namespace longtail::study

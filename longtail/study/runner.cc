@@ -92,10 +92,13 @@ class Runner {
       for (const Active& active : active_) active.child.signal(SIGKILL);  // asked twice: at once
     } else if (seen > 0) {
       stop(Ending::kSignal);
-    } else if (options_.seconds > 0 && !board_.stopping &&
-               Clock::now() - begin_ > std::chrono::duration<double>(options_.seconds)) {
+    } else if (!board_.stopping && (time_is_up() || (options_.enough && options_.enough(board_)))) {
       stop(Ending::kTimeUp);
     }
+  }
+
+  bool time_is_up() const {
+    return options_.seconds > 0 && Clock::now() - begin_ > std::chrono::duration<double>(options_.seconds);
   }
 
   // What tells one failure from another: clocks of several machines do not.

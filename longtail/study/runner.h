@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct RunnerOptions {
   int threads = 0;     // of each run; 0: the CPUs shared out
   double seconds = 0;  // stop after that long; 0: when done
   bool retry_failed = false;
+  // Asked twice a second; true: stop as if the time were up.
+  std::function<bool(const Board&)> enough{};
 };
 
 // Is told what happens, on the thread that calls run().

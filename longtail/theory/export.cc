@@ -120,10 +120,6 @@ json to_json(const Exposure& e) {
             {"most", column(e.classes, &ClassExposure::most)}}}};
 }
 
-json to_json(const Evidence& evidence) {
-  return {{"prediction", evidence.prediction}, {"verdict", evidence.verdict}, {"evidence", evidence.lines}};
-}
-
 json to_json(const ProbeResult& result) {
   const Moments& moments = result.moments;
   std::vector<double> norms;

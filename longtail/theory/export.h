@@ -6,7 +6,6 @@
 
 #include "longtail/theory/exposure.h"
 #include "longtail/theory/forecast.h"
-#include "longtail/theory/predictions.h"
 #include "longtail/theory/probe.h"
 
 namespace longtail::theory {
@@ -15,7 +14,6 @@ nlohmann::json to_json(const Decomposition& decomposition);
 nlohmann::json to_json(const Forecast& forecast);
 nlohmann::json to_json(const SummaryRow& row);
 nlohmann::json to_json(const Exposure& exposure);
-nlohmann::json to_json(const Evidence& evidence);
 nlohmann::json to_json(const ProbeResult& result);
 
 }  // namespace longtail::theory

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "longtail/data/groups.h"
+#include "longtail/sampling/shown.h"
 #include "longtail/sampling/strategy.h"
 #include "longtail/theory/measure.h"
 #include "longtail/theory/monte_carlo.h"
@@ -17,7 +18,7 @@
 namespace longtail::theory {
 
 struct ProbePlan {
-  std::vector<std::string> strategies = {"uniform", "class_balanced", "square_root", "progressive"};
+  std::vector<std::string> strategies = sampling::paper_strategies();
   sampling::Situation situation;  // whose weights a strategy uses
   int batch = 128;
   int batches = 400;           // real mini-batches with frozen statistics, each strategy; 0: none

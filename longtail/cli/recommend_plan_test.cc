@@ -1,0 +1,144 @@
+// The plan of `longtail recommend` and its time: pure functions of what was measured.
+#include "longtail/cli/recommend_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "longtail/base/error.h"
+#include "longtail/base/file.h"
+#include "longtail/cli/recommend_pace.h"
+#include "longtail/data/testing.h"
+
+namespace longtail::cli {
+namespace {
+
+// Ten minutes for four strategies, two at a time: five seeds are ten rounds, three are six.
+PlanFacts facts() {
+  PlanFacts facts;
+  facts.strategies = 4;
+  facts.cpus = 2;
+  facts.seconds = 600;
+  facts.small_epoch = 1;
+  facts.large_epoch = 1.7;
+  return facts;
+}
+
+TEST(RecommendPlanTest, FiveSeedsFitEvenIfEveryRunTakesAQuarterLonger) {
+  for (const double epoch : {0.2, 0.5, 1.0, 2.0}) {
+    PlanFacts f = facts();
+    f.small_epoch = epoch;
+    f.large_epoch = 1.7 * epoch;
+    const Effort effort = planned_effort(f);
+    EXPECT_LE(10 * 1.25 * effort.run_seconds, f.seconds) << epoch;
+    EXPECT_GE(effort.epochs, 20) << epoch;
+  }
+}
+
+TEST(RecommendPlanTest, ThreeSeedsArePlannedForWhereFiveWouldLeaveFewerThanTwentyEpochs) {
+  PlanFacts f = facts();
+  f.small_epoch = 4;
+  f.large_epoch = 7;
+  const Effort effort = planned_effort(f);
+  EXPECT_EQ(effort.epochs, 20);
+  EXPECT_LE(6 * 1.25 * effort.run_seconds, f.seconds);
+  EXPECT_GT(10 * 1.25 * effort.run_seconds, f.seconds);
+  f.small_epoch = 17;
+  EXPECT_THROW(planned_effort(f), base::UsageError);
+}
+
+TEST(RecommendPlanTest, ImagesAreAsLargeAsThePicturesAndTheTimeAllow) {
+  PlanFacts f = facts();
+  f.picture_side = 61;
+  EXPECT_EQ(planned_effort(f).side, 32);  // 48 epochs already at 32x32
+  f.seconds = 2 * 3600;
+  f.small_epoch = 4;
+  f.large_epoch = 7;
+  const Effort medium = planned_effort(f);
+  EXPECT_EQ(medium.side, 48);
+  EXPECT_EQ(medium.model, "resnet20");
+  EXPECT_NEAR(medium.run_seconds, medium.epochs * 4 * 2.25, 1e-9);
+  f.picture_side = 300;
+  EXPECT_EQ(planned_effort(f).side, 48);  // 64 would leave 36 epochs
+  f.seconds = 4 * 3600;
+  EXPECT_EQ(planned_effort(f).side, 64);
+  f.picture_side = 0;
+  EXPECT_EQ(planned_effort(f).side, 32);  // not pictures: as large as they are
+  f.side = 96;                            // asked for
+  f.picture_side = 300;
+  EXPECT_EQ(planned_effort(f).side, 96);
+}
+
+TEST(RecommendPlanTest, WhatIsAskedForIsObeyed) {
+  PlanFacts f = facts();
+  f.epochs = 7;
+  f.model = "resnet56";
+  const Effort effort = planned_effort(f);
+  EXPECT_EQ(effort.epochs, 7);
+  EXPECT_EQ(effort.model, "resnet56");
+  EXPECT_NEAR(effort.run_seconds, 7 * 1.7, 1e-9);
+}
+
+TEST(RecommendPlanTest, APlanIsReadBackAsItWasWritten) {
+  const data::TempFolder folder;
+  EXPECT_FALSE(read_recommend_plan(folder.path()));
+  RecommendPlan plan;
+  plan.pictures = "birds";
+  plan.strategies = {"uniform", "progressive"};
+  plan.config.image_size = 48;
+  set_epochs(plan.config, 35);
+  plan.jobs = 2;
+  plan.run_seconds = 12.5;
+  plan.picture_side = 61;
+  plan.epochs_given = true;
+  write_plan(folder.path(), plan);
+  const auto held = read_recommend_plan(folder.path());
+  ASSERT_TRUE(held);
+  EXPECT_EQ(held->config.image_size, 48);
+  EXPECT_EQ(held->config.epochs, 35);
+  EXPECT_EQ(held->config.warmup_epochs, 3);
+  EXPECT_EQ(held->strategies, plan.strategies);
+  EXPECT_EQ(held->picture_side, 61);
+  EXPECT_TRUE(held->epochs_given);
+  EXPECT_EQ(study_of(*held, 3).settings.size(), study_of(plan, 3).settings.size());
+}
+
+TEST(RecommendPaceTest, ThePaceIsTheMeanOfTheLatestEpochsOnceThereAreEnough) {
+  Pace pace(4, 9.0);
+  pace.started(0, 0);
+  pace.finished(0, 2);
+  EXPECT_EQ(pace.epoch_seconds(), 9.0);  // one is not enough
+  EXPECT_FALSE(pace.measured());
+  pace.started(1, 1);
+  pace.finished(1, 5);
+  EXPECT_TRUE(pace.measured());
+  EXPECT_EQ(pace.epoch_seconds(), 3.0);  // 2 and 4
+  for (const double moment : {15.0, 25.0, 35.0, 45.0}) pace.finished(1, moment);
+  EXPECT_EQ(pace.epoch_seconds(), 10.0);  // the first two are forgotten
+}
+
+TEST(RecommendPaceTest, TheMakespanIsThatOfJobsTakenInOrder) {
+  EXPECT_EQ(makespan({}, 2), 0);
+  EXPECT_EQ(makespan({3, 3, 3}, 2), 6);
+  EXPECT_EQ(makespan({1, 3, 3}, 2), 4);
+  EXPECT_EQ(makespan({2, 2, 2, 2}, 1), 8);
+  EXPECT_EQ(makespan({5}, 4), 5);
+}
+
+TEST(RecommendPaceTest, EarlierCommandsAreChargedForAndTheReportHasItsShare) {
+  const data::TempFolder folder;
+  EXPECT_EQ(report_seconds(600), 30);
+  EXPECT_EQ(report_seconds(7200), 60);
+  EXPECT_EQ(report_seconds(70), 10);
+  const double left = TimeBudget(folder.path(), 600).left();
+  EXPECT_LE(left, 570);
+  EXPECT_GT(left, 500);
+  base::write_atomically(folder.path() / "recommend.seconds", "250\n");
+  const double later = TimeBudget(folder.path(), 600).left();
+  EXPECT_LE(later, 320);
+  EXPECT_GT(later, 250);
+  base::write_atomically(folder.path() / "recommend.seconds", "9999\n");
+  EXPECT_LT(TimeBudget(folder.path(), 600).left(), 0);
+}
+
+}  // namespace
+}  // namespace longtail::cli

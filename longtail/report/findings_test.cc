@@ -1,0 +1,251 @@
+// Every sentence of the findings and of the recommendation against the tables of the same report, over many
+// small grids: two strategies and more, one seed and more, missing runs, ties. What the tables say is checked
+// against a slow calculation of its own.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <regex>
+
+#include "longtail/report/report.h"
+#include "longtail/report/tables.h"
+#include "longtail/report/test_logs.h"
+
+namespace longtail::report {
+namespace {
+
+constexpr std::array<const char*, 4> kStrategies = {"uniform", "class_balanced", "square_root",
+                                                    "progressive"};
+
+struct Grid {
+  std::size_t strategies = 2, seeds = 3;
+  bool missing = false;  // one run of five
+  bool tie = false;      // the second strategy is a copy of the first
+  double effect = 0;     // of the last strategy
+  std::uint64_t key = 0;
+};
+
+// Accuracies on a coarse lattice, so that single seeds tie too.
+std::string csv_of(const Grid& grid) {
+  std::string out = "rho,strategy,seed,overall,head,medium,tail\n";
+  for (std::size_t i = 0; i < grid.strategies; ++i) {
+    for (std::size_t s = 0; s < grid.seeds; ++s) {
+      const std::size_t source = grid.tie && i == 1 ? 0 : i;
+      if (grid.missing && i + s > 0 && test::noise(grid.key, 90, 31 * i + s) > 0.84) continue;
+      out += fmt::format("100,{},{}", kStrategies[i], s + 1);
+      for (std::uint32_t metric = 0; metric < 4; ++metric) {
+        const double value = 40 + 8.0 * metric + 2 * test::noise(grid.key, 50, 10 * s + metric) +
+                             0.4 * test::noise(grid.key, metric, 100 * source + s) +
+                             (i + 1 == grid.strategies ? grid.effect : 0);
+        out += fmt::format(",{:.1f}", value);
+      }
+      out += "\n";
+    }
+  }
+  return out;
+}
+
+struct Made {
+  Results results;
+  Summary summary;
+  Table intervals;
+};
+
+Made make(const Grid& grid, const test::Folder& folder) {
+  base::write_atomically(folder.path() / "mine.csv", csv_of(grid));
+  const std::vector<std::filesystem::path> paths = {folder.path() / "mine.csv"};
+  Made made{read_results(paths), {}, {}};
+  made.summary = summarise(made.results, {});
+  if (auto table = intervals_table(made.summary, "100")) made.intervals = *table;
+  return made;
+}
+
+// The difference from the baseline, slowly: strategy + seed by repeated sweeps, or where the spreads differ
+// grossly the mean over the seeds that have both.
+double slow_difference(const Made& made, Metric metric, const std::string& series) {
+  for (const FamilyOf& one : made.summary.families) {
+    if (one.metric == metric && one.family.method == Method::kSeparate)
+      return find_comparison(made.summary, series, "100", metric)->mean;
+  }
+  const SeedTable t = seed_table(made.results, "100", metric, At::kBest);
+  std::vector<double> strategy(t.strategies(), 0), seed(t.seeds(), 0);
+  for (int sweep = 0; sweep < 3000; ++sweep) {
+    const auto centre = [&](auto& own, const auto& residual) {
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        double sum = 0, count = 0;
+        residual(i, sum, count);
+        if (count > 0) own[i] = sum / count;
+      }
+    };
+    centre(seed, [&](std::size_t s, double& sum, double& count) {
+      for (std::size_t i = 0; i < t.strategies(); ++i) {
+        if (std::isfinite(t.values[i][s])) sum += t.values[i][s] - strategy[i], count += 1;
+      }
+    });
+    centre(strategy, [&](std::size_t i, double& sum, double& count) {
+      for (std::size_t s = 0; s < t.seeds(); ++s) {
+        if (std::isfinite(t.values[i][s])) sum += t.values[i][s] - seed[s], count += 1;
+      }
+    });
+  }
+  const auto row = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::find(t.names.begin(), t.names.end(), name) - t.names.begin());
+  };
+  return strategy[row(series)] - strategy[row(made.summary.baseline)];
+}
+
+// The row of the table of intervals that a finding is about.
+const std::vector<Cell>* row_of(const Made& made, const Finding& finding) {
+  for (const auto& row : made.intervals.rows) {
+    if (row[0].text == metric_title(finding.metric) && row[1].text == series_title(finding.series))
+      return &row;
+  }
+  return nullptr;
+}
+
+struct Pairs {
+  int above = 0, below = 0, all = 0;
+};
+Pairs pairs_of(const Made& made, const Finding& finding) {
+  Pairs pairs;
+  for (const std::int64_t seed : made.results.seeds) {
+    const Run* ours = made.results.find(finding.series, "100", seed);
+    const Run* theirs = made.results.find(made.summary.baseline, "100", seed);
+    if (!ours || !theirs) continue;
+    const double d =
+        accuracy(*ours, finding.metric, At::kBest) - accuracy(*theirs, finding.metric, At::kBest);
+    pairs.above += d > 0;
+    pairs.below += d < 0;
+    pairs.all += 1;
+  }
+  return pairs;
+}
+
+// Taken apart again by its own words.
+void check_sentence(const Made& made, const Finding& finding) {
+  SCOPED_TRACE(finding.sentence);
+  const auto* row = row_of(made, finding);
+  ASSERT_TRUE(row);
+  const std::string verdict = (*row)[5].text;
+  const double difference = (*row)[2].value, low = (*row)[3].value, high = (*row)[4].value;
+  const Pairs pairs = pairs_of(made, finding);
+  const std::string who = series_title(finding.series), whom = series_title(made.summary.baseline);
+  const std::string where = fmt::format("{} accuracy at ρ = 100: ", metric_title(finding.metric));
+  EXPECT_EQ(finding.established, verdict == "established");
+  EXPECT_NEAR(difference, slow_difference(made, finding.metric, finding.series), 1e-6);
+  if (std::isfinite(low)) {
+    EXPECT_NEAR(difference - low, high - difference, 1e-9);
+    if (verdict != "no difference") {
+      EXPECT_EQ(finding.established, low > 0 || high < 0);
+    }
+  } else {
+    EXPECT_NE(verdict, "established");
+    EXPECT_NE(verdict, "not established");
+  }
+  const std::string interval =
+      std::isfinite(low) ? fmt::format(" ({} to {})", fixed(low, 2, true), fixed(high, 2, true)) : "";
+  const auto seeds = [](int count) { return fmt::format("{} seed{}", count, count == 1 ? "" : "s"); };
+  std::string expected;
+  if (verdict == "no difference") {
+    EXPECT_EQ(pairs.above + pairs.below, 0);
+    expected = fmt::format("{}{} and {} do not differ in any of {}.", where, who, whom, seeds(pairs.all));
+  } else {
+    const bool up = difference > 0;
+    const std::string tail = fmt::format(", {} for {} of {}", up ? "above" : "below",
+                                         up ? pairs.above : pairs.below, seeds(pairs.all));
+    expected = verdict == "established"
+                   ? fmt::format("{}{} is {} {} by {} points{}{}", where, who, up ? "above" : "below", whom,
+                                 fixed(std::abs(difference), 2), interval, tail)
+                   : fmt::format("{}{} against {} {}: {} points{}{}", where, who, whom,
+                                 verdict == "not established" ? "is not established" : "cannot be judged",
+                                 fixed(difference, 2, true), interval, tail);
+  }
+  // From six pairs on the permutation test follows.
+  const std::string rest = finding.sentence.substr(0, expected.size()) == expected
+                               ? finding.sentence.substr(expected.size())
+                               : "?";
+  if (verdict == "no difference") {
+    EXPECT_EQ(rest, "");
+  } else if (pairs.all < kSeedsForTests) {
+    EXPECT_EQ(rest, ".");
+  } else {
+    EXPECT_TRUE(std::regex_match(
+        rest, std::regex("; sign flips: p [<=] [0-9.]+, [<=] [0-9.]+ after Holm's correction\\.")));
+  }
+}
+
+// The recommendation against the rows of the goal (a CSV has no balanced accuracy: overall).
+void check_recommendation(const Made& made) {
+  const Recommendation& said = made.summary.answers.at(0).recommendation;
+  SCOPED_TRACE(said.sentence);
+  std::vector<std::string> out, in;
+  std::string winner;
+  double best = -1e9;
+  for (const auto& row : made.intervals.rows) {
+    if (row[0].text != "Overall") continue;
+    for (const std::string& series : made.results.series) {
+      if (series_title(series) != row[1].text) continue;
+      if (row[8].text == "ruled out") out.push_back(series);
+      if (row[8].text == "yes") in.push_back(series);
+      const double effect = series == made.summary.baseline ? 0 : row[2].value;
+      if (effect > best + 1e-9) {
+        best = effect;
+        winner = series;
+      }
+    }
+  }
+  EXPECT_EQ(said.ruled_out, out);
+  EXPECT_EQ(said.series.has_value(), !out.empty());
+  EXPECT_EQ(said.sentence.find("Nothing can be recommended") == 0, out.empty());
+  if (out.empty()) return;
+  EXPECT_EQ(*said.series, winner);
+  EXPECT_EQ(said.sentence.find(fmt::format("Use {}. Overall accuracy ", series_words(winner))), 0u);
+  EXPECT_EQ(said.may_be_best, in);
+  EXPECT_NE(said.sentence.find(
+                fmt::format("{} {} ruled out", series_words(out.back()), out.size() > 1 ? "are" : "is")),
+            std::string::npos);
+  for (const std::string& series : in) {
+    if (series != winner) {
+      EXPECT_NE(said.sentence.find(series_words(series), said.sentence.find("ruled out")), std::string::npos);
+    }
+  }
+}
+
+TEST(FindingsTest, EverySentenceSaysWhatTheTablesSay) {
+  const test::Folder folder("findings");
+  int sentences = 0, established = 0, tied = 0, unjudged = 0, recommended = 0;
+  for (const std::size_t strategies : {2u, 3u, 4u}) {
+    for (const std::size_t seeds : {1u, 2u, 3u, 5u, 7u}) {
+      for (int form = 0; form < 8; ++form) {
+        const Grid grid{.strategies = strategies,
+                        .seeds = seeds,
+                        .missing = (form & 1) != 0,
+                        .tie = (form & 2) != 0,
+                        .effect = (form & 4) != 0 ? 3.0 : 0.0,
+                        .key = 100 * strategies + 10 * seeds + static_cast<std::uint64_t>(form)};
+        SCOPED_TRACE(csv_of(grid));
+        const Made made = make(grid, folder);
+        for (const Finding& finding : made.summary.findings) {
+          if (!made.summary.shows(finding.metric)) continue;
+          check_sentence(made, finding);
+          ++sentences;
+          established += finding.established;
+          tied += finding.sentence.find("do not differ") != std::string::npos;
+          unjudged += finding.sentence.find("cannot be judged") != std::string::npos;
+        }
+        if (made.results.series.size() < 2) continue;
+        check_recommendation(made);
+        recommended += made.summary.answers[0].recommendation.series.has_value();
+      }
+    }
+  }
+  // Every kind of sentence was among them.
+  EXPECT_GT(sentences, 700);
+  EXPECT_GT(established, 100);
+  EXPECT_GT(tied, 40);
+  EXPECT_GT(unjudged, 40);
+  EXPECT_GT(recommended, 20);
+}
+
+}  // namespace
+}  // namespace longtail::report

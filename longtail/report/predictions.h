@@ -1,0 +1,31 @@
+// The three predictions of the paper's theory put to runs: (1) progressive matches uniform on head classes
+// and beats it on tail classes; (2) class-balanced sampling has a volatile tail; (3) gaps widen with the
+// imbalance. Judged as every difference of a report is (family.h): by simultaneous intervals over strategies
+// that share seeds, not by signs.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "longtail/report/claims.h"
+#include "longtail/report/results.h"
+
+namespace longtail::report {
+
+// A prediction and what the runs say of it: a claim a comparison, of which `rho` and `ours` are filled in.
+struct Prediction {
+  std::string words{};
+  std::vector<Claim> claims{};
+  // "holds", "does not hold", "holds in part", "cannot be told".
+  std::string verdict() const;
+};
+
+// Always three, in the paper's order. The series must be named as the paper's: "uniform", "progressive", ...
+std::vector<Prediction> judge_predictions(const Results& results);
+
+// Root mean square of the change of a curve from one epoch to the next, from epoch `first` on. NaN for less
+// than two epochs.
+double volatility(std::span<const double> curve, int first);
+
+}  // namespace longtail::report

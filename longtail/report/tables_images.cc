@@ -1,0 +1,160 @@
+// What the test images say: every class with its interval, and strategies paired image by image.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "longtail/report/compare.h"
+#include "longtail/report/tables.h"
+
+namespace longtail::report {
+namespace {
+
+constexpr std::size_t kMostClasses = 30, kMostSeries = 5;  // that a table of single classes is printed for
+
+const train::FullResult& result_of(const Run& run, At at) {
+  return at == At::kBest ? run.log->best : run.log->last;
+}
+
+// Accuracies of a class over the seeds of a series, and its test images.
+struct ClassAccuracy {
+  double mean = kMissing;  // percent
+  double images = 0;
+  Interval interval{kMissing, kMissing};
+};
+
+ClassAccuracy class_accuracy(const Results& results, const std::string& series, const std::string& condition,
+                             std::size_t k, At at) {
+  ClassAccuracy own;
+  std::vector<double> values;
+  for (const std::int64_t seed : results.seeds) {
+    const Run* run = results.find(series, condition, seed);
+    if (!run || !run->log) continue;
+    const train::FullResult& result = result_of(*run, at);
+    if (k >= result.per_class.size() || k >= result.confusion.size()) continue;
+    const double images = std::accumulate(result.confusion[k].begin(), result.confusion[k].end(), 0.0);
+    if (images <= 0 || !std::isfinite(result.per_class[k])) continue;
+    values.push_back(result.per_class[k]);
+    own.images = images;
+  }
+  if (values.empty()) return own;
+  own.mean = mean(values);
+  const Interval share = wilson(own.mean / 100, own.images);
+  own.interval = {100 * share.low, 100 * share.high};
+  return own;
+}
+
+std::string class_name(const train::RunLog& log, std::size_t k) {
+  return k < log.class_names.size() ? log.class_names[k] : fmt::format("class {}", k);
+}
+
+}  // namespace
+
+std::optional<Table> classes_table(const Results& results, const Summary& summary,
+                                   const std::string& condition) {
+  const Run* example = results.example(condition);
+  if (!example || example->log->class_counts.size() > kMostClasses || results.series.size() > kMostSeries)
+    return std::nullopt;
+  Table table{
+      .id = "classes_" + condition_slug(condition),
+      .caption = fmt::format("Accuracy by class at {} (%), mean over seeds, with the 95% interval that the "
+                             "number of test images gives it (Wilson).",
+                             condition_title(condition))};
+  table.columns = {{"Class", true}, {"Training"}, {"Test"}};
+  for (const std::string& series : results.series) table.columns.push_back({series_title(series)});
+  bool any = false;
+  for (std::size_t k = 0; k < example->log->class_counts.size(); ++k) {
+    std::vector<Cell> row = {text(class_name(*example->log, k)),
+                             number(static_cast<double>(example->log->class_counts[k]), 0)};
+    double images = 0;
+    std::vector<Cell> cells;
+    for (const std::string& series : results.series) {
+      const ClassAccuracy own = class_accuracy(results, series, condition, k, summary.options.at);
+      images = std::max(images, own.images);
+      cells.push_back(std::isfinite(own.mean)
+                          ? text(fmt::format("{} ({}–{})", fixed(own.mean, 0), fixed(own.interval.low, 0),
+                                             fixed(own.interval.high, 0)))
+                          : number(kMissing, 0));
+    }
+    any = any || images > 0;
+    row.push_back(number(images, 0));
+    row.insert(row.end(), cells.begin(), cells.end());
+    table.rows.push_back(std::move(row));
+  }
+  if (!any) return std::nullopt;
+  return table;
+}
+
+std::string classes_csv(const Results& results, At at) {
+  std::string out = "condition,series,class,training_images,test_images,accuracy,low,high\n";
+  for (const std::string& condition : results.conditions) {
+    const Run* example = results.example(condition);
+    if (!example) continue;
+    for (const std::string& series : results.series) {
+      for (std::size_t k = 0; k < example->log->class_counts.size(); ++k) {
+        const ClassAccuracy own = class_accuracy(results, series, condition, k, at);
+        if (!std::isfinite(own.mean)) continue;
+        out += fmt::format("{},{},{},{},{:.0f},{:.4f},{:.4f},{:.4f}\n", csv_escape(condition),
+                           csv_escape(series), csv_escape(class_name(*example->log, k)),
+                           example->log->class_counts[k], own.images, own.mean, own.interval.low,
+                           own.interval.high);
+      }
+    }
+  }
+  return out;
+}
+
+std::optional<Table> image_pairs_table(const Results& results, const Summary& summary,
+                                       const std::string& condition) {
+  Table table{
+      .id = "images_" + condition_slug(condition),
+      .caption = fmt::format("Balanced accuracy minus that of {} at {} (points), paired by test image and by "
+                             "seed: what each kind of chance leaves open (95%).",
+                             series_title(summary.baseline), condition_title(condition))};
+  table.columns = {{"Strategy", true}, {"Gained"}, {"Lost"},       {"Difference"},
+                   {"Images: low"},    {"high"},   {"Seeds: low"}, {"high"}};
+  std::map<std::int64_t, train::Predictions> baseline;
+  const auto predicted = [&](const std::string& series,
+                             std::int64_t seed) -> std::optional<train::Predictions> {
+    const Run* run = results.find(series, condition, seed);
+    return run && run->log ? predictions_of(run->source, *run->log) : std::nullopt;
+  };
+  for (const std::int64_t seed : results.seeds) {
+    if (auto one = predicted(summary.baseline, seed)) baseline.emplace(seed, std::move(*one));
+  }
+  std::size_t images = 0, seeds = 0;
+  for (const std::string& series : results.series) {
+    if (series == summary.baseline || baseline.empty()) continue;
+    std::vector<train::Predictions> own;
+    std::vector<const train::Predictions*> theirs;
+    for (const auto& [seed, one] : baseline) {
+      auto ours = predicted(series, seed);
+      if (!ours) continue;
+      own.push_back(std::move(*ours));
+      theirs.push_back(&one);
+    }
+    std::vector<PredictionPair> pairs;
+    for (std::size_t i = 0; i < own.size(); ++i) pairs.push_back({theirs[i], &own[i]});
+    const auto made = pair_images(pairs, summary.options.at);
+    if (!made) continue;
+    images = made->images;
+    seeds = std::max(seeds, made->seeds);
+    const Comparison* c = find_comparison(summary, series, condition, Metric::kBalanced);
+    table.rows.push_back({text(series_title(series)), number(made->gained, 0), number(made->lost, 0),
+                          difference(made->balanced, 2), difference(made->low, 2), difference(made->high, 2),
+                          difference(c ? c->low : kMissing, 2), difference(c ? c->high : kMissing, 2)});
+  }
+  if (table.rows.empty()) return std::nullopt;
+  table.notes.push_back(
+      fmt::format("{} test images, {} seed{}. Gained: test images that the strategy has right and {} wrong, "
+                  "mean over seeds; lost: "
+                  "the other way round. Images: as if other test images of the same kind had been drawn, "
+                  "each strategy by itself; "
+                  "seeds: Dunnett's, for all strategies together. Neither contains the other.",
+                  images, seeds, seeds == 1 ? "" : "s", series_title(summary.baseline)));
+  return table;
+}
+
+}  // namespace longtail::report
