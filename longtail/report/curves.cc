@@ -94,7 +94,7 @@ std::vector<int> milestones(const Results& results, const std::string& condition
 std::vector<double> lambda_of(const std::string& strategy, int epochs) {
   if (epochs < 1) return {};
   try {
-    const auto made = sampling::make_strategy(strategy.substr(0, strategy.find(" (")));
+    const auto made = sampling::make_strategy(strategy);
     sampling::refuse_feedback(*made);
     const std::array<std::int64_t, 2> counts = {3, 1};  // any unequal pair shows the mixture
     std::vector<double> lambda;

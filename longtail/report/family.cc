@@ -19,7 +19,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kGross = 0.01;
 // Pairs without the baseline have this part of the error probability beside the comparisons with it, from
 // more than so many strategies on (simulated: bench/bench_families).
-constexpr double kPairShare = 0.5;
+constexpr double kPairShare = 0.25;
 constexpr int kWholeShare = 4;
 
 // Error probability of the pairs without the baseline. A race has enough of it to spare.

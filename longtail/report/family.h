@@ -8,7 +8,7 @@
 // more: some difference from the baseline is established (the gate), and the strategy is below the baseline,
 // or the baseline below it, by Dunnett's interval, or it is below another by the step-down range test of
 // Ryan, Einot, Gabriel and Welsch, which keeps its error over all pairs whichever are equal (where runs are
-// missing and in a race by Tukey's critical value for all pairs; from five strategies on at alpha / 2). If
+// missing and in a race by Tukey's critical value for all pairs; from five strategies on at alpha / 4). If
 // all are equal, nothing is established and nothing ruled out with probability 1 - alpha; of several equally
 // good ones beside worse ones some one is ruled out in 6% of studies at most (bench/bench_families).
 #pragma once

@@ -213,7 +213,7 @@ TEST(FamilyTest, WhoIsRuledOutIsWhatEveryRangeThatHoldsBothSaysWorkedOutOneByOne
     const auto effect = [&](std::size_t i) { return family.standings[i].effect; };
     std::sort(order.begin(), order.end(), [&](auto i, auto j) { return effect(i) > effect(j); });
     const double error = family.residual * std::sqrt(2.0 / static_cast<double>(seeds));
-    const double alpha = k > 4 ? 0.025 : 0.05;
+    const double alpha = k > 4 ? 0.0125 : 0.05;
     const auto range_differs = [&](std::size_t top, std::size_t bottom) {
       const std::size_t means = bottom - top + 1;
       const double level = means + 1 >= k

@@ -126,7 +126,7 @@ NamedFigure schedules(const Drawing& d) {
   bool right = false;
   std::set<std::string> seen;
   for (std::size_t s = 0; s < d.results.series.size(); ++s) {
-    const std::string strategy = d.results.series[s].substr(0, d.results.series[s].find(" ("));
+    const std::string strategy = d.results.strategy_of(d.results.series[s]);
     const std::vector<double> lambda = lambda_of(strategy, d.results.epochs());
     if (lambda.empty() || !seen.insert(strategy).second) continue;
     rows.clear();

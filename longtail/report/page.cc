@@ -95,8 +95,9 @@ std::string data_json(const Report& report) {
                                 {"colour", look[s].colour},
                                 {"dash", look[s].dash},
                                 {"point", look[s].point}});
-    const std::vector<double> lambda = lambda_of(name, results.epochs());
-    if (!lambda.empty() && strategies.insert(name.substr(0, name.find(" ("))).second) {
+    const std::string strategy = results.strategy_of(name);
+    const std::vector<double> lambda = lambda_of(strategy, results.epochs());
+    if (!lambda.empty() && strategies.insert(strategy).second) {
       object["lambda"].push_back({{"series", name}, {"values", rounded(lambda)}});
     }
   }

@@ -142,10 +142,9 @@ Evidence widens(const Distance& before, const Distance& after) {
 
 Prediction widening_gaps(const Results& results) {
   Prediction one{"gaps between the strategies widen with the imbalance", {}};
-  // Conditions of one data set, by ratio; the first of several with the same ratio.
+  // Conditions of the same data, by ratio.
   std::map<std::string, std::map<double, std::string>> ladders;
-  for (const Run& run : results.runs)
-    ladders[run.log ? run.log->dataset : ""].emplace(run.rho, run.condition);
+  for (const Run& run : results.runs) ladders[run.data].emplace(run.rho, run.condition);
   for (const char* series : {"class_balanced", "square_root", "progressive"}) {
     for (const auto& [dataset, ladder] : ladders) {
       Distance before;

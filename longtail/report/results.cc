@@ -223,6 +223,7 @@ void name_run(Run& run, const std::set<std::string>& keys) {
     }
   }
   run.series = run.strategy + (extra.empty() ? "" : " (" + base::join(extra, ", ") + ")");
+  run.data = base::join(data, ", ");
   data.push_back(plain_number(run.rho));
   run.condition = base::join(data, ", ");
 }
@@ -322,14 +323,11 @@ void note_unproven(const Results& results, std::vector<std::string>& warnings) {
 }
 
 // One series may be spread over unlike machines; whoever reads a difference should know.
-void note_engines(const Results& results, std::vector<std::string>& warnings) {
+void note_engines(const Results& results, bool named, std::vector<std::string>& warnings) {
   std::set<std::string> engines;
   for (const Run& run : results.runs) {
     if (!value_of(run, "engine").empty()) engines.insert(value_of(run, "engine"));
   }
-  const bool named = std::any_of(results.series.begin(), results.series.end(), [](const std::string& series) {
-    return series.find("engine=") != std::string::npos;
-  });
   if (engines.size() < 2 || named) return;
   warnings.push_back(fmt::format(
       "The runs were trained on {} engines ({}), whose rounding differs; pairs across them are not exact.",
@@ -387,6 +385,13 @@ std::string condition_title(std::string_view condition) {
   const std::size_t comma = condition.rfind(", ");
   if (comma == std::string_view::npos) return "ρ = " + std::string(condition);
   return std::string(condition.substr(0, comma + 2)) + "ρ = " + std::string(condition.substr(comma + 2));
+}
+
+std::string Results::strategy_of(std::string_view series_name) const {
+  for (const Run& run : runs) {
+    if (run.series == series_name) return run.strategy;
+  }
+  return "";
 }
 
 const Run* Results::find(std::string_view series_name, std::string_view condition, std::int64_t seed) const {
@@ -468,7 +473,7 @@ Results detail::arrange(std::vector<Run> runs, std::vector<std::string> warnings
   results.runs = std::move(runs);
   check_pairs(results, warnings);
   note_unproven(results, warnings);
-  note_engines(results, warnings);
+  note_engines(results, keys.contains("engine"), warnings);
   note_missing(results, warnings);
   for (std::string& warning : warnings)
     warning = base::to_utf8(warning);  // may quote a file that is not text

@@ -41,8 +41,11 @@ struct Run {
   std::map<std::string, std::string> config{};  // empty from a CSV
   std::shared_ptr<const train::RunLog> log{};   // null from a CSV
 
-  std::string series{};     // "progressive", "progressive (lr=0.05)"
-  std::string condition{};  // "100", or "cifar100, 100" where the data varies too
+  std::string data{};  // what else makes its condition: "cifar100", empty where only rho does
+  std::string
+      series{};  // "progressive", "progressive (lr=0.05)": the strategy and what else varies, to be shown
+  std::string
+      condition{};  // "100", or "cifar100, 100" where the data varies too: `data` and `rho`, to be shown
 };
 
 // Which epoch of a run counts as its best: the one its log says, or the first with the highest overall,
@@ -65,6 +68,8 @@ class Results {
   std::vector<std::int64_t> seeds;      // ascending
   std::vector<std::string> warnings;
 
+  // What its runs were drawn by: "progressive:gamma=2"; empty if there is no such series.
+  std::string strategy_of(std::string_view series) const;
   const Run* find(std::string_view series, std::string_view condition, std::int64_t seed) const;
   // Any run of the condition that has a log; null if all came from a CSV.
   const Run* example(std::string_view condition) const;

@@ -8,6 +8,7 @@
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
 #include "longtail/report/table.h"
+#include "longtail/sampling/shown.h"
 
 namespace longtail::report {
 namespace {
@@ -136,7 +137,7 @@ SeedTable seed_table(const Results& results, const std::string& condition, Metri
 
 std::string series_words(const std::string& series) {
   std::string words = series_title(series);
-  for (std::size_t i = 0; i < std::min(words.find(" ("), words.size()); ++i)
+  for (std::size_t i = 0; i < sampling::strategy_title(series).size(); ++i)
     words[i] = static_cast<char>(std::tolower(static_cast<unsigned char>(words[i])));
   return words;
 }

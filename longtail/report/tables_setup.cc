@@ -229,7 +229,7 @@ std::optional<Table> bias_variance_table(const Results& results) {
                    {"Head (1 = uniform)"},   {"Tail (1 = uniform)"}};
   std::set<std::string> seen;
   for (const std::string& series : results.series) {
-    const std::string name = series.substr(0, series.find(" ("));
+    const std::string name = results.strategy_of(series);
     if (!seen.insert(name).second) continue;
     try {
       const auto strategy = sampling::make_strategy(name);
