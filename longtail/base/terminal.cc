@@ -17,6 +17,19 @@ int terminal_width(int descriptor, int otherwise) {
   return number && *number >= 20 && *number <= 1000 ? static_cast<int>(*number) : otherwise;
 }
 
+bool has_colours(int descriptor) {
+  const char* refused = std::getenv("NO_COLOR");
+  const char* kind = std::getenv("TERM");
+  return (refused == nullptr || *refused == '\0') && kind != nullptr && std::string_view(kind) != "dumb" &&
+         ::isatty(descriptor) != 0;
+}
+
+std::string painted(std::string_view text, Colour colour) {
+  constexpr const char* kCodes[] = {"1", "2", "31", "32", "33"};
+  return std::string("\x1b[") + kCodes[static_cast<std::size_t>(colour)] + "m" + std::string(text) +
+         "\x1b[0m";
+}
+
 std::string wrapped(std::string_view text, int width, int indent, int first) {
   std::string out;
   int column = first;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -44,8 +45,8 @@ int smallest_class(const theory::Moments& moments) {
 }
 
 std::string gradients_text(const ProbeReport& report, const ProbeResult& result) {
-  TextTable table({"group", "classes", "images", "|g_k|^2", "sigma_k^2", "smallest", "largest",
-                   "sigma^2/|g|^2", "cosine with full"});
+  TextTable table({"group", "classes", "images", "|g_k|^2", "sigma_k^2", "lowest", "highest",
+                   "sigma^2\n/ |g|^2", "cosine"});
   for (int g = 0; g < 3; ++g) {
     double classes = 0, images = 0, norm2 = 0, within = 0, low = INFINITY, high = 0, cosine = 0;
     for (int k = 0; k < result.moments.classes(); ++k) {
@@ -64,69 +65,82 @@ std::string gradients_text(const ProbeReport& report, const ProbeResult& result)
                number(norm2 / classes), number(within / classes), number(low), number(high),
                number(within / norm2), fmt::format("{:.3f}", cosine / classes)});
   }
-  return "\nGradients of the classes, averaged over a group: squared length of the mean gradient, variance "
-         "within the class "
-         "(A2 says\nthat it is the same everywhere), cosine with the full gradient\n" +
+  return "\n" +
+         sentences(
+             "Gradients of the classes, averaged over a group: squared length of the mean gradient, variance "
+             "within the class with its lowest and highest value (the paper's assumption A2 says that it is "
+             "the same everywhere), cosine with "
+             "the full gradient") +
          table.text();
 }
 
 std::string formulas_text(const ProbeReport& report, const ProbeResult& result) {
-  TextTable table({"strategy", "bias^2", "within", "between", "exact variance", "MSE", "mini-batches", "s.e.",
-                   "off by", "Prop. 1", "exact/Prop. 1", "off by"});
+  TextTable exact({"strategy", "bias^2", "within\nclasses", "between\nclasses", "variance", "MSE"});
+  TextTable measured({"strategy", "mini-\nbatches", "s.e.", "off the\nexact by", "Prop. 1",
+                      "exact /\nProp. 1", "off\nProp. 1 by"});
   for (const StrategyProbe& one : result.strategies) {
     const Decomposition& d = one.total;
-    std::vector<std::string> row = {one.strategy,      number(d.bias2),      number(d.within),
-                                    number(d.between), number(d.variance()), number(d.mse())};
+    exact.add({one.strategy, number(d.bias2), number(d.within), number(d.between), number(d.variance()),
+               number(d.mse())});
+    std::vector<std::string> row = {one.strategy, "-", "-", "-"};
     if (one.frozen) {
       const theory::Estimate& v = one.frozen->variance;
-      row.insert(row.end(),
-                 {number(v.value), number(v.error), fmt::format("{:+.2f} s.e.", v.distance(d.variance()))});
-    } else {
-      row.insert(row.end(), {"-", "-", "-"});
+      row = {one.strategy, number(v.value), number(v.error),
+             fmt::format("{:+.2f} s.e.", v.distance(d.variance()))};
     }
     row.push_back(number(d.proposition));
     row.push_back(whole(d.variance() / d.proposition));
     row.push_back(one.frozen ? fmt::format("{:+.0f} s.e.", one.frozen->variance.distance(d.proposition))
                              : "-");
-    table.add(std::move(row));
+    measured.add(std::move(row));
   }
-  return fmt::format(
-      "\nThe gradient of a mini-batch of {} with frozen batch norm: exact formula on the measured moments, "
-      "real mini-batches,\n"
-      "Proposition 1 on the same moments\n{}",
-      report.batch, table.text());
+  return "\n" +
+         sentences(fmt::format(
+             "The gradient of a mini-batch of {} with frozen batch norm, by the exact formula on the "
+             "measured moments",
+             report.batch)) +
+         exact.text() + "\n" +
+         sentences(
+             "Its variance in real mini-batches, with its standard error and how many of them it is off the "
+             "exact formula (2 is chance), and Proposition 1 on the same moments") +
+         measured.text();
 }
 
-std::string means_text(const ProbeResult& result) {
-  TextTable table({"strategy", "along expected", "s.e.", "miss", "training mode", "s.e.", "over frozen",
-                   "bias^2", "cosine"});
+std::string frozen_text(const ProbeResult& result) {
+  TextTable table({"strategy", "along\nexpected", "s.e.", "miss"});
   bool any = false;
   for (const StrategyProbe& one : result.strategies) {
-    std::vector<std::string> row = {one.strategy};
-    if (one.frozen) {
-      row.insert(row.end(), {fmt::format("{:.4f}", one.frozen->along.value),
-                             fmt::format("{:.4f}", one.frozen->along.error),
-                             fmt::format("{:.2f}", one.frozen->mean_miss)});
-    } else {
-      row.insert(row.end(), {"-", "-", "-"});
-    }
-    if (one.training) {
-      const auto& v = one.training->sample.variance;
-      row.insert(row.end(), {number(v.value), number(v.error), times(v.value / one.total.variance()),
-                             one.training->bias2 ? number(*one.training->bias2) : "-",
-                             fmt::format("{:.3f}", one.training->cosine)});
-    } else {
-      row.insert(row.end(), {"-", "-", "-", "-", "-"});
-    }
-    any = any || one.frozen || one.training;
-    table.add(std::move(row));
+    if (!one.frozen) continue;
+    any = true;
+    table.add({one.strategy, fmt::format("{:.4f}", one.frozen->along.value),
+               fmt::format("{:.4f}", one.frozen->along.error), fmt::format("{:.2f}", one.frozen->mean_miss)});
   }
   if (!any) return "";
-  return "\nMeans of the same mini-batches (component along the expected gradient: 1 is right; squared miss "
-         "over its expectation:\n"
-         "about 1 is right), and batch norm in training mode, where no formula holds: variance, bias against "
-         "uniform, cosine of\n"
-         "its mean gradient with the frozen one\n" +
+  return "\n" +
+         sentences(
+             "The mean of the same mini-batches: its component along the expected gradient (1 is right) and "
+             "its "
+             "squared miss over what is expected (about 1 is right)") +
+         table.text();
+}
+
+std::string training_text(const ProbeResult& result) {
+  TextTable table({"strategy", "variance", "s.e.", "over\nfrozen", "bias^2", "cosine"});
+  bool any = false;
+  for (const StrategyProbe& one : result.strategies) {
+    if (!one.training) continue;
+    any = true;
+    const auto& v = one.training->sample.variance;
+    table.add({one.strategy, number(v.value), number(v.error), times(v.value / one.total.variance()),
+               one.training->bias2 ? number(*one.training->bias2) : "-",
+               fmt::format("{:.3f}", one.training->cosine)});
+  }
+  if (!any) return "";
+  return "\n" +
+         sentences(
+             "Batch norm in training mode, where no formula holds: variance, bias against uniform, cosine of "
+             "its "
+             "mean gradient with the frozen one") +
          table.text();
 }
 
@@ -134,40 +148,42 @@ std::string groups_text(const ProbeResult& result) {
   const StrategyProbe* uniform = find(result, "uniform");
   if (uniform == nullptr) return "";
   const int tail = smallest_class(result.moments);
-  TextTable table({"strategy", "head", "Prop. 1", "medium", "Prop. 1", "tail", "Prop. 1", "smallest class",
-                   "Prop. 1", "whole", "Prop. 1"});
+  const std::vector<std::string> header = {"strategy",        "head",           "medium", "tail",
+                                           "smallest\nclass", "whole\ngradient"};
+  TextTable exact(header), proposition(header);
   for (const StrategyProbe& one : result.strategies) {
-    std::vector<std::string> row = {one.strategy};
-    const auto add = [&row](const Decomposition& own, const Decomposition& base) {
-      row.push_back(times(own.variance() / base.variance()));
-      row.push_back(times(own.proposition / base.proposition));
+    std::vector<std::string> own = {one.strategy}, paper = {one.strategy};
+    const auto add = [&](const Decomposition& part, const Decomposition& base) {
+      own.push_back(times(part.variance() / base.variance()));
+      paper.push_back(times(part.proposition / base.proposition));
     };
     for (int g = 0; g < 3; ++g) add(one.groups[g], uniform->groups[g]);
     add(one.classes[tail], uniform->classes[tail]);
     add(one.total, uniform->total);
-    table.add(std::move(row));
+    exact.add(std::move(own));
+    proposition.add(std::move(paper));
   }
-  return "\nVariance of a group's part of the gradient over that under uniform sampling, exact and by "
-         "Proposition 1\n" +
-         table.text();
+  return "\n" +
+         sentences("Variance of a group's part of the gradient over that under uniform sampling, exact") +
+         exact.text() + "\n" + sentences("The same by Proposition 1") + proposition.text();
 }
 
 std::string course_text(const ProbeReport& report) {
   if (report.results.size() < 2) return "";
-  TextTable table({"strategy", "epoch", "bias^2", "variance", "over uniform", "MSE",
-                   "tail variance over uniform", "exact/Prop. 1"});
+  TextTable table(
+      {"strategy", "bias^2", "variance", "over\nuniform", "MSE", "tail over\nuniform", "exact /\nProp. 1"});
   for (std::size_t s = 0; s < report.results.front().strategies.size(); ++s) {
     for (const ProbeResult& result : report.results) {
       const StrategyProbe& one = result.strategies[s];
       const StrategyProbe* uniform = find(result, "uniform");
       const double all = uniform ? one.total.variance() / uniform->total.variance() : NAN;
       const double tail = uniform ? one.groups[2].variance() / uniform->groups[2].variance() : NAN;
-      table.add({one.strategy, std::to_string(result.epoch), number(one.total.bias2),
+      table.add({fmt::format("{}, after {}", one.strategy, result.epoch), number(one.total.bias2),
                  number(one.total.variance()), times(all), number(one.total.mse()), times(tail),
                  whole(one.total.variance() / one.total.proposition)});
     }
   }
-  return "\nAlong the training\n" + table.text();
+  return "\nAlong the training: after so many epochs\n" + table.text();
 }
 
 // What the measured gradients say of the paper's predictions; accuracies are the business of `longtail theory
@@ -178,31 +194,34 @@ std::string evidence(const ProbeResult& result) {
   const StrategyProbe* progressive = find(result, "progressive");
   if (uniform == nullptr || balanced == nullptr) return "";
   std::string out =
-      "\nThe paper's predictions, as far as gradients tell (accuracies: `longtail theory --logs`)\n";
+      "\n" +
+      sentences("The paper's predictions, as far as gradients tell (accuracies: `longtail theory --logs`)");
   if (progressive != nullptr) {
-    out += fmt::format(
-        "  1. progressive matches uniform on the head: its bias^2 is {:.3f} of the class-balanced one at "
-        "this epoch, its MSE\n"
-        "     {:.2f} times that of uniform (class-balanced: {:.2f}).\n",
-        progressive->total.bias2 / balanced->total.bias2, progressive->total.mse() / uniform->total.mse(),
-        balanced->total.mse() / uniform->total.mse());
+    out += sentences(fmt::format("1. progressive matches uniform on the head: its bias^2 is {:.3f} of the "
+                                 "class-balanced one at this epoch, its MSE {:.2f} times that of uniform "
+                                 "(class-balanced: {:.2f}).",
+                                 progressive->total.bias2 / balanced->total.bias2,
+                                 progressive->total.mse() / uniform->total.mse(),
+                                 balanced->total.mse() / uniform->total.mse()),
+                     3);
   }
   const auto grows = [](const Decomposition& own, const Decomposition& base) {
     return fmt::format("{} (Prop. 1: {})", times(own.variance() / base.variance()),
                        times(own.proposition / base.proposition));
   };
   const int tail = smallest_class(result.moments);
-  out += fmt::format(
-      "  2. class-balanced has a volatile tail because of variance: against uniform the variance of the "
-      "smallest\n"
-      "     class's part is {}, of the tail's part {},\n"
-      "     of the whole gradient {}.\n"
-      "  3. gaps widen with the imbalance: bias^2 of class-balanced is {:.3g} of the squared full gradient "
-      "here;\n"
-      "     compare probes at other imbalances.\n",
-      grows(balanced->classes[tail], uniform->classes[tail]), grows(balanced->groups[2], uniform->groups[2]),
-      grows(balanced->total, uniform->total), balanced->total.bias2 / uniform->total.mean2);
-  return out;
+  out += sentences(
+      fmt::format("2. class-balanced has a volatile tail because of variance: against uniform the "
+                  "variance of the smallest class's part is {}, of the tail's part {}, of the "
+                  "whole gradient {}.",
+                  grows(balanced->classes[tail], uniform->classes[tail]),
+                  grows(balanced->groups[2], uniform->groups[2]), grows(balanced->total, uniform->total)),
+      3);
+  return out +
+         sentences(fmt::format("3. gaps widen with the imbalance: bias^2 of class-balanced is {:.3g} of the "
+                               "squared full gradient here; compare probes at other imbalances.",
+                               balanced->total.bias2 / uniform->total.mean2),
+                   3);
 }
 
 }  // namespace
@@ -210,15 +229,23 @@ std::string evidence(const ProbeResult& result) {
 std::string probe_text(const ProbeReport& report) {
   // How near is in docs/theory.md, "Does the engine matter?".
   const bool bf16 = report.engine == "amx";
-  std::string out = fmt::format(
-      "{}; engine {}{}, images not augmented\n", report.title, report.engine,
-      bf16 ? " (bf16; figures within about 1% of the exact ones of --engine amx-fine or simd)" : "");
+  std::string out = sentences(
+      "How the gradient of a mini-batch behaves on this very network, measured on the training images: how "
+      "far its "
+      "mean is from that of uniform sampling (bias) and how much it varies from batch to batch (variance). "
+      "The exact "
+      "formula and real mini-batches should agree; Proposition 1, the paper's, is set beside them.");
+  out += "\n" +
+         sentences(fmt::format(
+             "{}; engine {}{}, images not augmented", report.title, report.engine,
+             bf16 ? " (bf16; figures within about 1% of the exact ones of --engine amx-fine or simd)" : ""));
   for (const ProbeResult& result : report.results) {
-    out += fmt::format("\n== after {} epochs{}; class weights of epoch {} of {} ==\n", result.epoch,
-                       result.epoch == 0 ? " (initial weights, batch-norm statistics settled)" : "",
-                       result.situation.epoch, result.situation.epochs);
-    out += gradients_text(report, result) + formulas_text(report, result) + means_text(result) +
-           groups_text(result) + evidence(result);
+    out += "\n" +
+           sentences(fmt::format("== after {} epochs{}; class weights of epoch {} of {} ==", result.epoch,
+                                 result.epoch == 0 ? " (initial weights, batch-norm statistics settled)" : "",
+                                 result.situation.epoch, result.situation.epochs));
+    out += gradients_text(report, result) + formulas_text(report, result) + frozen_text(result) +
+           training_text(result) + groups_text(result) + evidence(result);
   }
   return out + course_text(report);
 }

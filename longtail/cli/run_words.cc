@@ -20,61 +20,95 @@ std::string points(double value, int digits = 2) {
   return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, digits);
 }
 
-std::string groups_words(const train::EpochResult& result) {
-  return fmt::format("head {} medium {} tail {}", points(result.head, 1), points(result.medium, 1),
-                     points(result.tail, 1));
+// A column of the progress: what it says, how wide it is, and how soon it is left out on a narrow terminal (the
+// highest number first).
+struct Column {
+  const char* heading;
+  int width;
+  int rank;
+  std::string text;
+};
+
+std::vector<Column> progress_columns(const train::Progress& p, int width) {
+  const bool tested = p.epoch_done || p.epoch > 0;
+  const auto accuracy = [&](double value, int digits) { return tested ? points(value, digits) : ""; };
+  const bool over = p.epoch_done && p.epoch + 1 >= p.epochs;
+  const int digits = static_cast<int>(std::to_string(p.epochs).size());
+  std::vector<Column> columns = {
+      {"epoch", std::max(5, 2 * digits + 1), 0, fmt::format("{}/{}", p.epoch + 1, p.epochs)},
+      {"done", 5, 0, fmt::format("{:.0f}%", p.epoch_done ? 100.0 : 100.0 * p.step / std::max(p.steps, 1))},
+      {"lr", 8, 5, fmt::format("{:.4g}", p.lr)},
+      {"loss", 7, 3, fmt::format("{:.4f}", p.train_loss)},
+      {"train", 6, 4, points(p.train_acc, 1)},
+      {"test", 7, 1, accuracy(p.result.overall, 2)},
+      {"head", 6, 2, accuracy(p.result.head, 1)},
+      {"medium", 7, 2, accuracy(p.result.medium, 1)},
+      {"tail", 6, 2, accuracy(p.result.tail, 1)},
+      {"img/s", 8, 6, base::with_commas(std::llround(p.images_per_second))},
+      {"left", 12, 0, over ? "" : base::duration(p.seconds_left)}};
+  if (width == kNoTerminal) {
+    columns.erase(columns.begin() + 1);  // a line is written when its epoch is done
+    return columns;
+  }
+  for (int highest = 6; highest > 0; --highest) {
+    int used = 0;
+    for (const Column& column : columns) used += column.width;
+    if (used <= width) break;
+    std::erase_if(columns, [&](const Column& column) { return column.rank >= highest; });
+  }
+  return columns;
+}
+
+template <class Text>
+std::string line_of(const std::vector<Column>& columns, const Text& text) {
+  std::string line;
+  for (const Column& column : columns) line += fmt::format("{:>{}}", text(column), column.width);
+  while (line.ends_with(' ')) line.pop_back();
+  return line;
 }
 
 }  // namespace
 
-std::string progress_words(const train::Progress& p, int width) {
-  // What is said, and how soon it may be left out on a narrow terminal: the highest number goes first.
-  std::vector<std::string> words;
-  std::vector<int> ranks;
-  const auto say = [&](std::string part, int rank) {
-    words.push_back(std::move(part));
-    ranks.push_back(rank);
-  };
-  std::string epoch = fmt::format("epoch {:>{}}/{}", p.epoch + 1, std::to_string(p.epochs).size(), p.epochs);
-  if (!p.epoch_done) epoch += fmt::format(" {:>3.0f}%", 100.0 * p.step / std::max(p.steps, 1));
-  say(epoch, 0);
-  say(fmt::format("lr {:g}", p.lr), 5);
-  say(fmt::format("loss {:.4f}", p.train_loss), 3);
-  say(fmt::format("acc {:.1f}", p.train_acc), 4);
-  if (p.epoch_done || p.epoch > 0) {
-    say(fmt::format("test {}", points(p.result.overall)), 1);
-    say(fmt::format("({})", groups_words(p.result)), 2);
-  }
-  say(fmt::format("{} img/s", base::with_commas(std::llround(p.images_per_second))), 6);
-  if (p.epoch + 1 < p.epochs || !p.epoch_done) say(base::duration(p.seconds_left) + " left", 0);
-  for (int highest = 6;; --highest) {
-    std::string line;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      if (ranks[i] > highest) continue;
-      if (!line.empty()) line += ranks[i] == 2 ? " " : "  ";
-      line += words[i];
-    }
-    if (static_cast<int>(line.size()) <= width || highest == 0) return line;
-  }
+std::string progress_heading(const train::Progress& progress, int width) {
+  return line_of(progress_columns(progress, width), [](const Column& column) { return column.heading; });
+}
+
+std::string progress_words(const train::Progress& progress, int width) {
+  return line_of(progress_columns(progress, width), [](const Column& column) { return column.text; });
+}
+
+void ProgressLine::head(const std::string& heading, bool colours) {
+  if (heading == heading_) return;
+  end();
+  heading_ = heading;
+  fmt::print("{}\n", colours ? base::painted(heading, base::Colour::kDim) : heading);
 }
 
 void ProgressLine::show(const train::Progress& progress) {
   if (!terminal_) {
     if (!progress.epoch_done) return;
-    fmt::print("{}{}\n", progress_words(progress, 1000), progress.best ? "  best" : "");
+    head(progress_heading(progress, kNoTerminal), false);
+    fmt::print("{}{}\n", progress_words(progress, kNoTerminal), progress.best ? "  best" : "");
     std::fflush(stdout);
     return;
   }
   const auto now = std::chrono::steady_clock::now();
   if (!progress.epoch_done && now - drawn_ < kRedraw) return;
   drawn_ = now;
-  fmt::print("\r\x1b[K{}", progress_words(progress, base::terminal_width(STDOUT_FILENO) - 1));
+  const int width = base::terminal_width(STDOUT_FILENO) - 1;
+  const bool colours = base::has_colours(STDOUT_FILENO);
+  head(progress_heading(progress, width), colours);
+  const std::string words = progress_words(progress, width);
+  fmt::print("\r\x1b[K{}", colours && progress.epoch_done && progress.best
+                               ? base::painted(words, base::Colour::kGreen)
+                               : words);
   std::fflush(stdout);
   open_ = true;
 }
 
 void ProgressLine::note(const std::string& sentence) {
   end();
+  heading_.clear();
   fmt::print("{}\n", sentence);
   std::fflush(stdout);
 }

@@ -19,14 +19,18 @@ class ProgressLine {
   void end();
 
  private:
+  void head(const std::string& heading, bool colours);
   bool terminal_;
-  bool open_ = false;  // a line without its end is on the screen
+  bool open_ = false;    // a line without its end is on the screen
+  std::string heading_;  // the last that was written
   std::chrono::steady_clock::time_point drawn_{};
 };
 
-// "epoch 3/200  lr 0.06  loss 3.71 ...  12 min left" in at most `width` columns: what matters least is left
-// out.
+constexpr int kNoTerminal = 0;
+// How far a run is, as numbers in columns of at most `width` characters together; what matters least is left out.
 std::string progress_words(const train::Progress& progress, int width);
+// The names over them.
+std::string progress_heading(const train::Progress& progress, int width);
 
 // The results at the best and the last epoch side by side.
 std::string result_table(const train::RunLog& log);

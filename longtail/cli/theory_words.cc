@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -31,60 +32,83 @@ int smallest_class(std::span<const std::int64_t> counts) {
 std::string heading(const TheoryReport& report) {
   const auto n = std::accumulate(report.counts.begin(), report.counts.end(), std::int64_t{0});
   const auto sizes = report.groups.trained_sizes(report.counts);
-  return fmt::format(
-      "{}: {} images in {} classes, the largest {}, the smallest {}; {} head, {} medium, {} tail classes "
-      "(`{}`)\n"
-      "batches of {}, {} epochs\n",
-      report.title, base::with_commas(n), report.counts.size(), report.counts[largest_class(report.counts)],
-      report.counts[smallest_class(report.counts)], sizes[0], sizes[1], sizes[2], report.groups.name(),
-      report.assumptions.batch, report.epochs);
+  return sentences(
+             "What the class sizes alone say of the gradient of a mini-batch; nothing is trained. Drawing "
+             "rare "
+             "classes more often moves the mean of the gradient away from that of uniform sampling (bias) "
+             "and "
+             "changes how much it varies from one batch to the next (variance). A good strategy for the tail "
+             "pays little of both; what it brings in accuracy only a training tells.") +
+         "\n" +
+         sentences(fmt::format(
+             "{}: {} images in {} classes, the largest {}, the smallest {}; {} head, {} medium, "
+             "{} tail classes (`{}`); batches of {}, {} epochs.",
+             report.title, base::with_commas(n), report.counts.size(),
+             report.counts[largest_class(report.counts)], report.counts[smallest_class(report.counts)],
+             sizes[0], sizes[1], sizes[2], report.groups.name(), report.assumptions.batch, report.epochs));
+}
+
+// The strategy, with the epoch where it is shown at several.
+std::string label(const TheoryReport& report, const Forecast& f) {
+  const auto times = std::count_if(report.shown.begin(), report.shown.end(),
+                                   [&](const Forecast& other) { return other.strategy == f.strategy; });
+  return times > 1 ? fmt::format("{}, epoch {}", f.strategy, f.situation.epoch) : f.strategy;
 }
 
 std::string weights_text(const TheoryReport& report) {
   const int head = largest_class(report.counts), tail = smallest_class(report.counts);
-  TextTable table({"strategy", "epoch", "lambda", "w largest", "w smallest", "in a batch", "", "absent",
-                   "1-norm", "2-norm", "tot. var."});
+  TextTable table({"strategy", "share of\nlargest", "share of\nsmallest", "largest\nin batch",
+                   "smallest\nin batch", "smallest\nabsent"});
+  TextTable distances({"strategy", "lambda", "1-norm", "2-norm", "total variation"});
   for (const Forecast& f : report.shown) {
-    table.add({f.strategy, std::to_string(f.situation.epoch), fmt::format("{:.3f}", f.lambda),
-               fmt::format("{:.3f}%", 100 * f.classes[head].weight),
+    table.add({label(report, f), fmt::format("{:.3f}%", 100 * f.classes[head].weight),
                fmt::format("{:.4f}%", 100 * f.classes[tail].weight),
                fmt::format("{:.2f}", f.classes[head].expected),
                fmt::format("{:.4f}", f.classes[tail].expected),
-               fmt::format("{:.1f}%", 100 * f.classes[tail].absence), fmt::format("{:.4f}", f.deviation.one),
-               fmt::format("{:.4f}", f.deviation.two), fmt::format("{:.4f}", f.deviation.total_variation)});
+               fmt::format("{:.1f}%", 100 * f.classes[tail].absence)});
+    distances.add({label(report, f), fmt::format("{:.3f}", f.lambda), fmt::format("{:.4f}", f.deviation.one),
+                   fmt::format("{:.4f}", f.deviation.two),
+                   fmt::format("{:.4f}", f.deviation.total_variation)});
   }
-  return fmt::format(
-      "\nClass weights: of the largest and the smallest class, their expected images in a batch, the chance "
-      "that the\n"
-      "smallest is absent from one, and the distance of the weights from the class frequencies\n{}",
-      table.text());
+  return "\n" +
+         sentences(
+             "The largest and the smallest class: share of the draws, expected images in a batch, chance "
+             "that a batch has none of the smallest") +
+         table.text() + "\n" +
+         sentences(
+             "How far the draws are from the class frequencies (lambda: 0 as they are, 1 all classes "
+             "equally often)") +
+         distances.text();
 }
 
 std::string formulas_text(const TheoryReport& report) {
   const int head = largest_class(report.counts), tail = smallest_class(report.counts);
-  TextTable table({"strategy", "epoch", "bias^2", "Prop. 1", "largest", "smallest", "MSE", "exact", "within",
-                   "between", "largest", "smallest", "MSE"});
+  TextTable paper({"strategy", "bias^2", "variance", "MSE", "part of\nlargest", "part of\nsmallest"});
+  TextTable exact(
+      {"strategy", "variance", "within", "between", "MSE", "part of\nlargest", "part of\nsmallest"});
   const auto ratio = [](double value) { return fmt::format("x{:.{}f}", value, value < 10 ? 2 : 1); };
   for (const Forecast& f : report.shown) {
     const theory::Decomposition& d = f.total;
-    table.add({f.strategy, std::to_string(f.situation.epoch), fmt::format("{:.3g}", d.bias2),
-               fmt::format("{:.3g}", d.proposition), ratio(f.classes[head].proposition_ratio),
-               ratio(f.classes[tail].proposition_ratio), fmt::format("{:.3g}", d.proposition_mse()),
-               fmt::format("{:.3g}", d.variance()), fmt::format("{:.3g}", d.within),
-               fmt::format("{:.3g}", d.between), ratio(f.classes[head].exact_ratio),
-               ratio(f.classes[tail].exact_ratio), fmt::format("{:.3g}", d.mse())});
+    paper.add({label(report, f), fmt::format("{:.3g}", d.bias2), fmt::format("{:.3g}", d.proposition),
+               fmt::format("{:.3g}", d.proposition_mse()), ratio(f.classes[head].proposition_ratio),
+               ratio(f.classes[tail].proposition_ratio)});
+    exact.add({label(report, f), fmt::format("{:.3g}", d.variance()), fmt::format("{:.3g}", d.within),
+               fmt::format("{:.3g}", d.between), fmt::format("{:.3g}", d.mse()),
+               ratio(f.classes[head].exact_ratio), ratio(f.classes[tail].exact_ratio)});
   }
-  return fmt::format(
-      "\nVariance of the gradient by both formulas, if every class has sigma^2 = {:g} and orthogonal mean "
-      "gradients of\n"
-      "squared length {:g} (--sigma2, --norm2; `longtail probe` measures them). \"largest\", \"smallest\": "
-      "the class's\n"
-      "contribution over that of uniform draws with replacement\n{}"
-      "  Prop. 1: sum w^2 sigma^2 / (b n_k). exact: 1/b [sum w (sigma^2 + |g|^2) - |sum w g|^2]; uniform "
-      "without\n"
-      "  replacement times (n - b)/(n - 1). The first is no mini-batch variance: docs/theory.md tells when "
-      "it is a proxy.\n",
-      report.assumptions.sigma2, report.assumptions.norm2, table.text());
+  return "\n" +
+         sentences(
+             fmt::format("Bias and variance of the gradient by the paper's Proposition 1, sum w^2 sigma^2 / "
+                         "(b n_k), if every class has sigma^2 = {:g} and orthogonal mean gradients of "
+                         "squared length {:g} (--sigma2, --norm2; `longtail probe` measures them). Parts "
+                         "are those of uniform draws with replacement times this",
+                         report.assumptions.sigma2, report.assumptions.norm2)) +
+         paper.text() + "\n" +
+         sentences(
+             "The exact variance of a mini-batch, 1/b [sum w (sigma^2 + |g|^2) - |sum w g|^2], within and "
+             "between classes; uniform without replacement times (n - b)/(n - 1). Proposition 1 is no "
+             "mini-batch variance: docs/theory.md tells when it is a proxy") +
+         exact.text();
 }
 
 std::string summary_text(const TheoryReport& report) {
@@ -100,8 +124,10 @@ struct GroupExposure {
 };
 
 std::string exposure_text(const TheoryReport& report) {
-  TextTable table(
-      {"strategy", "head", "", "medium", "", "tail", "", "most", "never", "effective", "an epoch"});
+  TextTable table({"strategy", "head\nexpected", "head\ncounted", "medium\nexpected", "medium\ncounted",
+                   "tail\nexpected", "tail\ncounted"});
+  TextTable images(
+      {"strategy", "most often\ndrawn", "never\ndrawn", "effective\nimages", "distinct\nper epoch"});
   for (const theory::Exposure& e : report.exposures) {
     std::vector<GroupExposure> groups(3);
     std::int64_t most = 0;
@@ -119,18 +145,21 @@ std::string exposure_text(const TheoryReport& report) {
       row.push_back(any ? fmt::format("{:.1f}", group.expected / group.images) : "-");
       row.push_back(any ? fmt::format("{:.1f}", group.mean / group.images) : "-");
     }
-    row.push_back(base::with_commas(most));
-    row.push_back(base::with_commas(e.never));
-    row.push_back(fmt::format("{:.0f}", e.effective));
-    row.push_back(fmt::format("{:.0f}", e.distinct_an_epoch));
     table.add(std::move(row));
+    images.add({e.strategy, base::with_commas(most), base::with_commas(e.never),
+                base::with_commas(std::llround(e.effective)),
+                base::with_commas(std::llround(e.distinct_an_epoch))});
   }
-  return fmt::format(
-      "\nHow often an image is drawn in {} epochs: expected and counted in the index streams, a group of "
-      "classes at a time;\n"
-      "the most often drawn image, images never drawn, effective number of images (Kish), distinct images an "
-      "epoch\n{}",
-      report.epochs, table.text());
+  return "\n" +
+         sentences(fmt::format(
+             "How often an image is drawn in {} epochs, mean over the images of a group: expected, "
+             "and counted in the index streams",
+             report.epochs)) +
+         table.text() + "\n" +
+         sentences(
+             "How often the most often drawn image is drawn, images never drawn, effective number of images "
+             "(Kish), distinct images per epoch") +
+         images.text();
 }
 
 }  // namespace

@@ -65,8 +65,13 @@ double seconds_left(const Board& board) {
   Pace pace;
   for (std::size_t i = 0; i < board.seats.size(); ++i) {
     const RunState& state = board.seats[i].state;
-    if (state.epoch > 0 && state.seconds > 0)
-      pace.add(board.plan.runs[i].config.subset.rho, state.seconds, state.epoch);
+    const Event& last = board.seats[i].last;
+    const double rho = board.plan.runs[i].config.subset.rho;
+    if (state.epoch > 0 && state.seconds > 0) {
+      pace.add(rho, state.seconds, state.epoch);
+    } else if (board.seats[i].ours && last.seconds_left > 0) {  // what the first run expects of its epochs
+      pace.add(rho, last.seconds_left, last.epochs - last.epoch - last.part);
+    }
   }
   double total = 0;
   int workers = 0;

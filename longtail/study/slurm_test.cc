@@ -50,6 +50,21 @@ TEST(BatchScript, HandsOnWhatIsAskedFor) {
   EXPECT_THAT(script, HasSubstr(" --threads 4 --data '/shared/data'"));
 }
 
+TEST(BatchScript, AsksForGpusAndRefusesWhatIsNoNumberOfThem) {
+  EXPECT_THAT(batch_script("paper", {"a"}, "/shared/list", options()), Not(HasSubstr("--gpus")));
+  for (const char* gpus : {"1", "8", "a100:2"}) {
+    SubmitOptions good = options();
+    good.gpus = gpus;
+    EXPECT_THAT(batch_script("paper", {"a"}, "/shared/list", good),
+                HasSubstr(std::string("#SBATCH --gpus=") + gpus + "\n"));
+  }
+  for (const char* gpus : {"two", "-1", "1 2", "a100:", ":2", "1\n#SBATCH --uid=0", "$(id)"}) {
+    SubmitOptions odd = options();
+    odd.gpus = gpus;
+    EXPECT_THROW(batch_script("paper", {"a"}, "/shared/list", odd), base::UsageError) << gpus;
+  }
+}
+
 TEST(BatchScript, QuotesPathsAndKeepsOddNamesOutOfTheHeader) {
   const std::string script = batch_script("a\n#SBATCH --uid=0", {"a"}, "/shared/list", options());
   EXPECT_THAT(script, HasSubstr("'/opt/it'\\''s here/longtail' study run --out '/shared/my study'"));

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "longtail/base/terminal.h"
 #include "longtail/base/text.h"
 #include "longtail/study/table.h"
 
@@ -75,12 +76,22 @@ std::vector<std::string> heading(const Board& board, std::size_t width) {
   for (const Seat& seat : board.seats) done += part_done(seat);
   done /= std::max<double>(1, static_cast<double>(board.seats.size()));
   const double left = seconds_left(board);
-  const std::string time = board.stopping ? "stopping" : left > 0 ? base::duration(left) + " left" : "";
-  return {
-      spread(fmt::format("study {}: {}", board.plan.name, counts_line(board)), "engine " + board.plan.engine,
-             width),
-      spread(fmt::format("{} {:3.0f}%", bar(done, std::max(10, static_cast<int>(width) - 32)), 100 * done),
-             time, width)};
+  const double passed = std::chrono::duration<double>(Clock::now() - board.begin).count();
+  // Something that moves, whatever the runs do.
+  std::string time = base::duration(passed);
+  time += board.stopping ? ", stopping" : left > 0 ? ", " + base::duration(left) + " left" : "";
+  return {spread(fmt::format("study {}: {}", board.plan.name, counts_line(board)),
+                 "engine " + board.plan.engine, width),
+          spread(fmt::format("{} {:3.0f}%", bar(done, std::max(8, static_cast<int>(width) - 42)), 100 * done),
+                 time, width)};
+}
+
+// Over the columns of running_line.
+std::string running_heading(std::size_t name_width, int epochs, std::size_t width) {
+  const int counts = 4 + static_cast<int>(std::to_string(epochs).size());
+  return spread(fmt::format("  {:<{}}  {:<10} {:>{}}  {:>4} {:>14}", "run", name_width, "done", "epoch",
+                            counts, "test", "head/med./tail"),
+                "images/s  left", width);
 }
 
 std::string running_line(const Run& run, const Seat& seat, std::size_t name_width, std::size_t width) {
@@ -93,7 +104,7 @@ std::string running_line(const Run& run, const Seat& seat, std::size_t name_widt
   if (!seat.ours) return clip(line + "  " + seat.state.note, width);
   std::string right;
   if (seat.last.images_per_second > 0) {
-    right += base::with_commas(static_cast<std::int64_t>(seat.last.images_per_second)) + "/s";
+    right += base::with_commas(static_cast<std::int64_t>(seat.last.images_per_second));
   }
   if (seat.last.seconds_left > 0) right += "  " + base::duration(seat.last.seconds_left);
   return spread(line, right, width);
@@ -108,11 +119,14 @@ std::vector<std::string> running_lines(const Board& board, std::size_t width, st
   }
   name_width = std::min(name_width, width > 70 ? width - 44 : std::size_t{24});
   std::vector<std::string> lines;
-  for (std::size_t i = 0; i < board.seats.size() && lines.size() < most; ++i) {
-    if (board.seats[i].state.status != Status::kRunning) continue;
-    lines.push_back(running_line(board.plan.runs[i], board.seats[i], name_width, width));
+  for (std::size_t i = 0; i < board.seats.size() && lines.size() <= most; ++i) {
+    const Seat& seat = board.seats[i];
+    if (seat.state.status != Status::kRunning) continue;
+    if (lines.empty()) lines.push_back(running_heading(name_width, seat.state.epochs, width));
+    lines.push_back(running_line(board.plan.runs[i], seat, name_width, width));
   }
-  if (running > lines.size()) lines.push_back(fmt::format("  and {} more", running - lines.size()));
+  if (running >= lines.size() && running > 0)
+    lines.push_back(fmt::format("  and {} more", running - (lines.size() - 1)));
   return lines;
 }
 
@@ -186,6 +200,37 @@ std::vector<std::string> render(const Board& board, const std::deque<std::string
   return lines;
 }
 
+std::vector<std::string> coloured(std::vector<std::string> lines) {
+  using base::Colour, base::painted;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::string& line = lines[i];
+    const std::size_t full = line.find("█"), empty = line.find("░");
+    const bool message = line.size() > 10 && line[2] == ':' && line[5] == ':';
+    if (i == 0 || line.starts_with("Accuracy at")) {
+      line = painted(line, Colour::kBold);
+    } else if (line.starts_with("  run ") || line.starts_with("  next: ")) {
+      line = painted(line, Colour::kDim);
+    } else if (message && line.substr(10, 4) == "done") {
+      line = line.substr(0, 10) + painted("done", Colour::kGreen) + line.substr(14);
+    } else if (message) {  // failed, damaged, stopped, storage, note
+      const std::size_t end = line.find(' ', 10);
+      const auto colour = line.substr(10, 4) == "note" ? Colour::kYellow : Colour::kRed;
+      line = line.substr(0, 10) + painted(line.substr(10, end - 10), colour) +
+             (end == std::string::npos ? "" : line.substr(end));
+    } else if (full != std::string::npos || empty != std::string::npos) {
+      const std::size_t begin = std::min(full, empty);
+      const std::size_t edge = std::min(empty, line.rfind("█") == std::string::npos
+                                                   ? begin
+                                                   : line.rfind("█") + std::string_view("█").size());
+      const std::size_t last = std::max(line.rfind("█") + 1, line.rfind("░") + 1);
+      const std::size_t end = last + std::string_view("█").size() - 1;
+      line = line.substr(0, begin) + painted(line.substr(begin, edge - begin), Colour::kGreen) +
+             painted(line.substr(edge, end - edge), Colour::kDim) + line.substr(end);
+    }
+  }
+  return lines;
+}
+
 std::string describe(const Board& board, std::size_t run, const Event& event) {
   const Seat& seat = board.seats[run];
   const std::string head = fmt::format("{:<8} {:>3}/{}  {}", event.kind == "elsewhere" ? "done" : event.kind,
@@ -218,7 +263,9 @@ void LineWatcher::happened(const Board& board, std::size_t run, const Event& eve
   }
 }
 
-LiveWatcher::LiveWatcher(int terminal) : terminal_(terminal) { write_whole(terminal_, "\x1b[?25l"); }
+LiveWatcher::LiveWatcher(int terminal) : terminal_(terminal), colours_(base::has_colours(terminal)) {
+  write_whole(terminal_, "\x1b[?25l");
+}
 
 LiveWatcher::~LiveWatcher() { write_whole(terminal_, "\x1b[?25h"); }
 
@@ -237,7 +284,8 @@ void LiveWatcher::tick(const Board& board) {
 void LiveWatcher::draw(const Board& board) {
   last_draw_ = Clock::now();
   const Size size = terminal_size(terminal_);
-  const auto lines = render(board, messages_, size.width, size.height);
+  auto lines = render(board, messages_, size.width, size.height);
+  if (colours_) lines = coloured(std::move(lines));
   // One write a frame: back to the first line, each line over the old one and cleared to its end, no
   // wrapping.
   std::string frame = "\x1b[?2026h\x1b[?7l";

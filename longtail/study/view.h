@@ -18,6 +18,9 @@ std::string short_name(const Run& run);
 std::vector<std::string> render(const Board& board, const std::deque<std::string>& messages, int width,
                                 int height);
 
+// The same lines in colours: heading, bars, what is done and what failed.
+std::vector<std::string> coloured(std::vector<std::string> lines);
+
 // One line an event: "19:40:02  done     3/12  uniform-rho100-seed42  38.3 (67.1/36.2/7.0), 29 s".
 class LineWatcher : public Watcher {
  public:
@@ -42,6 +45,7 @@ class LiveWatcher : public Watcher {
  private:
   void draw(const Board& board);
   int terminal_;
+  bool colours_;
   int drawn_ = 0;  // lines of the last frame
   std::deque<std::string> messages_;
   std::chrono::steady_clock::time_point last_draw_{};

@@ -87,6 +87,58 @@ TEST(View, ShowsWhatIsDoneRunningAndNext) {
   EXPECT_THAT(text, HasSubstr("67.0/36.0/ 7.0"));
 }
 
+TEST(View, NamesItsColumnsAndLinesThemUp) {
+  Board board = board_of(paper_plan(), 0);
+  board.seats[0].state.status = Status::kRunning;
+  board.seats[0].state.epoch = 3;
+  board.seats[0].ours = true;
+  board.seats[0].last.result = {44, 96, 36, 0, 0};
+  const auto lines = render(board, {}, 80, 24);
+  ASSERT_GT(lines.size(), 4U);
+  EXPECT_THAT(lines[3], HasSubstr("epoch  test head/med./tail"));
+  EXPECT_THAT(lines[4], HasSubstr("44.0 96.0/36.0/ 0.0"));
+  // The bars are characters of three bytes, ten of them.
+  EXPECT_EQ(lines[3].find("test"), lines[4].find("44.0") - 20);
+}
+
+TEST(View, ColoursChangeNothingButTheCodes) {
+  Board board = board_of(paper_plan(), 3);
+  board.seats[3].state.status = Status::kRunning;
+  board.seats[3].state.epoch = 50;
+  board.seats[3].ours = true;
+  const auto plain = render(
+      board, {"19:40:02  done       1/36  a: 38.3", "19:40:03  failed     2/36  b: no memory"}, 100, 40);
+  const auto painted = coloured(plain);
+  ASSERT_EQ(plain.size(), painted.size());
+  std::size_t changed = 0;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    std::string bare;
+    for (std::size_t c = 0; c < painted[i].size(); ++c) {
+      if (painted[i][c] == '\x1b') {
+        c = painted[i].find('m', c);
+      } else {
+        bare += painted[i][c];
+      }
+    }
+    EXPECT_EQ(bare, plain[i]);
+    changed += painted[i] != plain[i];
+  }
+  EXPECT_GE(changed, 5U) << "heading, two bars, done, failed";
+  EXPECT_THAT(painted[plain.size() - 1], HasSubstr("\x1b[31mfailed\x1b[0m"));
+  EXPECT_THAT(painted[plain.size() - 2], HasSubstr("\x1b[32mdone\x1b[0m"));
+}
+
+TEST(TimeLeft, OfTheWholeStudyIsKnownFromTheFirstStepsOn) {
+  Board board = board_of(paper_plan(), 0);
+  Seat& seat = board.seats[0];
+  seat.state.status = Status::kRunning;
+  seat.ours = true;
+  seat.last.epochs = 200;
+  seat.last.part = 0.5;
+  seat.last.seconds_left = 199.5 * 2;  // 2 s an epoch
+  EXPECT_DOUBLE_EQ(seconds_left(board), 199.5 * 2 + 35 * 400);
+}
+
 TEST(TimeLeft, IsWhatTheRunsBeforeTook) {
   EXPECT_TRUE(std::isnan(seconds_left(board_of(paper_plan(), 0)))) << "nothing is known yet";
   EXPECT_DOUBLE_EQ(seconds_left(board_of(paper_plan(), 30)), 600) << "six runs of 100 s";

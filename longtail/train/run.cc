@@ -28,6 +28,7 @@
 #include "longtail/train/feedback.h"
 #include "longtail/train/hold_out.h"
 #include "longtail/train/predictions.h"
+#include "longtail/train/remaining_time.h"
 #include "longtail/train/run_folder.h"
 #include "longtail/train/schedule.h"
 
@@ -183,7 +184,8 @@ class Run {
   Checkpoint state_;
 
   Progress progress_;
-  Stopwatch clock_;
+  Stopwatch epoch_clock_;
+  RemainingTime remaining_;
   int first_epoch_ = 0;  // of this process
 };
 
@@ -315,6 +317,9 @@ void Run::begin() {
     keep(0);
   }
   first_epoch_ = state_.epochs_done;
+  remaining_ = {first_epoch_, config_.epochs, std::int64_t{state_.steps_per_epoch} * config_.batch_size,
+                validation_.size() +
+                    (test_rows_.empty() ? data_->test.size() : static_cast<std::int64_t>(test_rows_.size()))};
   for (const int epoch : config_.keep_epochs) {
     if (epoch < first_epoch_ && !std::filesystem::exists(kept_path(options_.folder, epoch))) {
       note(fmt::format("The network after {} epochs was not kept when it was there; it cannot be kept now.",
@@ -366,6 +371,7 @@ void Run::train(int epoch) {
                .steps = source.steps(),
                .lr = lr,
                .result = progress_.result};
+  epoch_clock_ = {};
   const Stopwatch watch;
   double loss_sum = 0;
   std::int64_t correct = 0;
@@ -399,8 +405,7 @@ void Run::train(int epoch) {
     progress_.train_loss = loss_sum / static_cast<double>(images);
     progress_.train_acc = 100.0 * static_cast<double>(correct) / static_cast<double>(images);
     progress_.images_per_second = static_cast<double>(images) / watch.seconds();
-    const double done = epoch - first_epoch_ + static_cast<double>(step + 1) / source.steps();
-    progress_.seconds_left = clock_.seconds() / done * (config_.epochs - first_epoch_ - done);
+    progress_.seconds_left = remaining_.during(epoch, images, watch.seconds());
     if (options_.on_progress) options_.on_progress(progress_);
     stop_if_asked(epoch);
   }
@@ -467,8 +472,7 @@ void Run::measure(int epoch) {
   progress_.epoch_done = true;
   progress_.result = result;
   progress_.best = best;
-  const int done = epoch + 1 - first_epoch_;
-  progress_.seconds_left = clock_.seconds() / done * (config_.epochs - first_epoch_ - done);
+  progress_.seconds_left = remaining_.after(epoch, epoch_clock_.seconds());
 }
 
 void Run::save_predictions() {
