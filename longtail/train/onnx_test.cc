@@ -81,7 +81,8 @@ INSTANTIATE_TEST_SUITE_P(Networks, Onnx,
                          testing::Values(nn::make_spec("resnet20", "projection", 10, 3),
                                          nn::make_spec("resnet32", "pad", 100, 3),
                                          nn::make_spec("resnet20", "pad", 7, 1, 2),
-                                         nn::make_spec("resnet20", "projection", 5, 3, 1, 48)));
+                                         nn::make_spec("resnet20", "projection", 5, 3, 1, 48),
+                                         nn::make_spec("resnet20", "projection", 6, 3, 2, 64)));
 
 }  // namespace
 }  // namespace longtail::train
