@@ -69,7 +69,7 @@ void run(const Flags& flags) {
   for (const std::string& remark : remarks) fmt::print("{}\n", remark);
   fmt::print("\nWritten: {}\n", (options.out / (options.tables_only ? "summary.md" : "index.html")).string());
   std::string beside = options.tables_only ? "tables/" : "summary.md, tables/";
-  for (const char* name : {"figures", "results.csv", "curves.csv"}) {
+  for (const char* name : {"figures", "results.csv", "curves.csv", "classes.csv"}) {
     const bool folder = std::filesystem::is_directory(options.out / name);
     if (std::filesystem::exists(options.out / name)) beside += fmt::format(", {}{}", name, folder ? "/" : "");
   }

@@ -167,18 +167,20 @@ Prediction widening_gaps(const Results& results) {
 }  // namespace
 
 std::string Prediction::verdict() const {
-  int holds = 0, fails = 0;
+  int holds = 0, fails = 0, open = 0;
   bool partial = false;
   for (const Claim& claim : claims) {
     holds += claim.ours.verdict == Verdict::kHolds;
     fails += claim.ours.verdict == Verdict::kFails;
+    open += claim.ours.verdict == Verdict::kOpen;
     partial = partial || (claim.ours.verdict != Verdict::kOpen && claim.ours.partial);
   }
   if (holds > 0 && fails > 0) return "holds in part";
-  return verdict_words({holds > 0   ? Verdict::kHolds
-                        : fails > 0 ? Verdict::kFails
-                                    : Verdict::kOpen,
-                        partial, ""});
+  const std::string words = verdict_words({holds > 0   ? Verdict::kHolds
+                                           : fails > 0 ? Verdict::kFails
+                                                       : Verdict::kOpen,
+                                           partial, ""});
+  return words + (holds + fails > 0 && open > 0 ? " as far as can be told" : "");
 }
 
 double volatility(std::span<const double> curve, int first) {

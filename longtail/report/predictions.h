@@ -17,7 +17,7 @@ namespace longtail::report {
 struct Prediction {
   std::string words{};
   std::vector<Claim> claims{};
-  // "holds", "does not hold", "holds in part", "cannot be told".
+  // "holds", "does not hold", "holds in part", "cannot be told"; "as far as can be told" where some cannot.
   std::string verdict() const;
 };
 

@@ -1,0 +1,116 @@
+// The tables of what the test images say, on runs whose predictions are written out.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "longtail/base/hash.h"
+#include "longtail/report/compare.h"
+#include "longtail/report/tables.h"
+#include "longtail/report/test_logs.h"
+
+namespace longtail::report {
+namespace {
+
+constexpr int kClasses = 3, kImages = 5;  // of each class
+
+// Right on the first `right[k] + shift` images of class k, otherwise one class too far.
+train::Predictions said(std::array<int, kClasses> right, int shift) {
+  train::Predictions all{.classes = kClasses};
+  for (std::int32_t k = 0; k < kClasses; ++k) {
+    for (int i = 0; i < kImages; ++i) {
+      const bool hit = i < right[static_cast<std::size_t>(k)] + shift;
+      all.labels.push_back(k);
+      all.best.push_back({hit ? k : (k + 1) % kClasses, 0.5F});
+    }
+  }
+  all.last = all.best;
+  return all;
+}
+
+Run run_of(const test::Folder& folder, const std::string& strategy, std::int64_t seed,
+           const train::Predictions& predictions) {
+  auto log = std::make_shared<train::RunLog>();
+  log->class_counts = {300, 30, 3};
+  log->class_names = {"wren", "tit", "auk"};
+  log->best.confusion.assign(kClasses, std::vector<int>(kClasses, 0));
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
+    const auto row = static_cast<std::size_t>(predictions.labels[i]);
+    ++log->best.confusion[row][static_cast<std::size_t>(predictions.best[i].label)];
+  }
+  for (std::size_t k = 0; k < kClasses; ++k)
+    log->best.per_class.push_back(100.0 * log->best.confusion[k][k] / kImages);
+  const auto& p = log->best.per_class;
+  const double mean = (p[0] + p[1] + p[2]) / 3;
+  Run run{.source = (folder.path() / fmt::format("{}{}.json", strategy, seed)).string(),
+          .strategy = strategy};
+  run.rho = 100;
+  run.seed = seed;
+  run.best = {mean, p[0], p[1], p[2], mean};
+  run.series = strategy;
+  run.condition = "100";
+  const std::string bytes = train::predictions_bytes(predictions);
+  base::write_atomically(train::predictions_path(run.source), std::string_view(bytes));
+  log->predictions = base::sha256(std::string_view(bytes));
+  run.log = log;
+  return run;
+}
+
+Results made_up(const test::Folder& folder) {
+  Results results;
+  for (const std::int64_t seed : {1, 2}) {
+    const int shift = static_cast<int>(seed) - 1;
+    results.runs.push_back(run_of(folder, "uniform", seed, said({4, 2, 0}, shift)));
+    results.runs.push_back(run_of(folder, "progressive", seed, said({3, 3, 1}, shift)));
+  }
+  results.series = {"uniform", "progressive"};
+  results.conditions = {"100"};
+  results.seeds = {1, 2};
+  return results;
+}
+
+TEST(ImageTablesTest, EveryClassHasItsMeanOverSeedsAndWilsonsIntervalForItsTestImages) {
+  const test::Folder folder("image_classes");
+  const Results results = made_up(folder);
+  const Summary summary = summarise(results, {});
+  const auto table = classes_table(results, summary, "100");
+  ASSERT_TRUE(table);
+  ASSERT_EQ(table->rows.size(), 3u);
+  EXPECT_EQ(table->rows[1][0].text, "tit");
+  EXPECT_EQ(table->rows[1][1].value, 30);
+  EXPECT_EQ(table->rows[1][2].value, kImages);
+  // uniform on the second class: 2 and 3 of 5.
+  const Interval share = wilson(0.5, kImages);
+  EXPECT_EQ(table->rows[1][3].text,
+            fmt::format("50 ({}–{})", fixed(100 * share.low, 0), fixed(100 * share.high, 0)));
+  EXPECT_NE(classes_csv(results, At::kBest)
+                .find(fmt::format("100,uniform,tit,30,5,50.0000,{:.4f},", 100 * share.low)),
+            std::string::npos);
+}
+
+TEST(ImageTablesTest, StrategiesArePairedWithTheBaselineByImageAndWithoutPredictionsNotAtAll) {
+  const test::Folder folder("image_pairs");
+  const Results results = made_up(folder);
+  const Summary summary = summarise(results, {});
+  const auto table = image_pairs_table(results, summary, "100");
+  ASSERT_TRUE(table);
+  ASSERT_EQ(table->rows.size(), 1u);
+  std::vector<train::Predictions> files;
+  for (const auto& run : results.runs) files.push_back(*predictions_of(run.source, *run.log));
+  const PredictionPair pairs[] = {{&files[0], &files[1]}, {&files[2], &files[3]}};
+  const auto expected = pair_images(pairs, At::kBest);
+  const auto& row = table->rows[0];
+  EXPECT_EQ(row[1].value, 2);  // one image of the second class and one of the third, in both seeds
+  EXPECT_EQ(row[2].value, 1);
+  EXPECT_NEAR(row[3].value, 100.0 / 15, 1e-9);
+  EXPECT_NEAR(row[4].value, expected->low, 1e-12);
+  EXPECT_NEAR(row[5].value, expected->high, 1e-12);
+  const Comparison* seeds = find_comparison(summary, "progressive", "100", Metric::kBalanced);
+  ASSERT_TRUE(seeds);
+  EXPECT_NEAR(row[3].value, seeds->mean, 1e-9);  // the images and the log tell the same difference
+
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    std::filesystem::remove(entry.path());
+  EXPECT_FALSE(image_pairs_table(results, summary, "100"));
+}
+
+}  // namespace
+}  // namespace longtail::report
