@@ -33,6 +33,8 @@ class Figure {
   void script(std::string_view commands);
   // Runs gnuplot; the file is written whole or not at all. An Error repeats what gnuplot complained about.
   void write(const std::filesystem::path& path) const;
+  // What gnuplot is given, but for the terminal and what all figures share.
+  const std::string& body() const { return body_; }
 
  private:
   double width_cm_;

@@ -3,7 +3,9 @@
 #include "longtail/base/file.h"
 #include "longtail/base/gnuplot.h"
 #include "longtail/base/quote.h"
+#include "longtail/cli/class_axis.h"
 #include "longtail/cli/probe_words.h"
+#include "longtail/report/results.h"
 #include "longtail/sampling/shown.h"
 
 namespace longtail::cli {
@@ -23,6 +25,7 @@ void draw_classes(const ProbeResult& result, const fs::path& path) {
                         result.moments.within[k], result.cosines[k]);
   }
   figure.block("classes", rows);
+  figure.script(class_ticks(result.moments.classes()));
   figure.script(fmt::format(
       "set multiplot layout 1,2\nset xlabel 'class, by label'\nset logscale y\nset format y '%g'\nset key "
       "top left\n"
@@ -47,7 +50,8 @@ void draw_strategies(const ProbeResult& result, const fs::path& path) {
     points = points || one.frozen;
     rows += fmt::format("{} {:.8g} {:.8g} {:.8g} {:.8g} {:.8g}\n", s, one.total.bias2,
                         one.total.bias2 + one.total.within, one.total.mse(), value, error);
-    tics += fmt::format("{}{} {}", s > 0 ? ", " : "", base::quote::gnuplot_tic(one.strategy), s);
+    tics += fmt::format("{}{} {}", s > 0 ? ", " : "",
+                        base::quote::gnuplot_tic(report::series_title(one.strategy)), s);
   }
   figure.block("s", rows);
   figure.script(
@@ -71,6 +75,7 @@ void draw_strategies(const ProbeResult& result, const fs::path& path) {
 void draw_ratios(const ProbeResult& result, const StrategyProbe& uniform, const fs::path& path) {
   base::Figure figure(16, 8);
   figure.script(
+      class_ticks(result.moments.classes()) +
       "set xlabel 'class, by label'\nset ylabel 'variance of the class part over uniform'\nset logscale y\n"
       "set format y '%g'\nset key outside right");
   std::string plot = "plot ";
@@ -86,8 +91,9 @@ void draw_ratios(const ProbeResult& result, const StrategyProbe& uniform, const 
     plot += fmt::format(
         "{0}$s{1} using 1:2 with lines lw 2 lc rgb '{2}' title {3}, "
         "$s{1} using 1:3 with lines lw 1 dt 2 lc rgb '{2}' title {4}",
-        s > 0 ? ", " : "", s, sampling::strategy_colour(one.strategy), base::quote::gnuplot(one.strategy),
-        base::quote::gnuplot(one.strategy + ", Prop. 1"));
+        s > 0 ? ", " : "", s, sampling::strategy_colour(one.strategy),
+        base::quote::gnuplot(report::series_title(one.strategy)),
+        base::quote::gnuplot(report::series_title(one.strategy) + ", Prop. 1"));
   }
   figure.script(plot);
   figure.write(path);
@@ -105,8 +111,8 @@ void draw_course(const ProbeReport& report, const fs::path& path) {
     figure.block(fmt::format("s{}", s), rows);
     const std::string& strategy = report.results.front().strategies[s].strategy;
     const std::string style =
-        fmt::format("with linespoints lw 2 pt 7 ps 0.5 lc rgb '{}' title {}",
-                    sampling::strategy_colour(strategy), base::quote::gnuplot(strategy));
+        fmt::format("with linespoints lw 2 pt 7 ps 0.5 lc rgb '{}' title {}", sampling::strategy_colour(strategy),
+                    base::quote::gnuplot(report::series_title(strategy)));
     variance += fmt::format("{}$s{} using 1:2 {}", s > 0 ? ", " : "", s, style);
     bias += fmt::format("{}$s{} using 1:3 {}", s > 0 ? ", " : "", s, style);
   }

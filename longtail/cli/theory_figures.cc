@@ -5,7 +5,9 @@
 #include "longtail/base/file.h"
 #include "longtail/base/gnuplot.h"
 #include "longtail/base/quote.h"
+#include "longtail/cli/class_axis.h"
 #include "longtail/cli/theory_words.h"
+#include "longtail/report/results.h"
 #include "longtail/sampling/shown.h"
 
 namespace longtail::cli {
@@ -17,7 +19,8 @@ using theory::Forecast;
 std::string label_of(const Forecast& f, const TheoryReport& report) {
   int same = 0;
   for (const Forecast& other : report.shown) same += other.strategy == f.strategy;
-  return same > 1 ? fmt::format("{}, epoch {}", f.strategy, f.situation.epoch) : f.strategy;
+  const std::string title = report::series_title(f.strategy);
+  return same > 1 ? fmt::format("{}, epoch {}", title, f.situation.epoch) : title;
 }
 
 // Lines over the classes, one for each forecast that the tables show. The later epochs of a strategy are
@@ -43,13 +46,16 @@ void class_lines(base::Figure& figure, const TheoryReport& report, const Value& 
   figure.script(plot);
 }
 
-void class_axis(base::Figure& figure, const std::string& y) {
-  figure.script("set xlabel 'class, by label'\nset logscale y\nset key top right\nset ylabel '" + y + "'");
+void class_axis(base::Figure& figure, const TheoryReport& report, const std::string& y) {
+  std::size_t classes = 0;
+  for (const Forecast& f : report.shown) classes = std::max(classes, f.classes.size());
+  figure.script(class_ticks(static_cast<int>(classes)) +
+                "set xlabel 'class, by label'\nset logscale y\nset key top right\nset ylabel '" + y + "'");
 }
 
 void draw_weights(const TheoryReport& report, const fs::path& path) {
   base::Figure figure;
-  class_axis(figure, "class weight w_k");
+  class_axis(figure, report, "class weight w_k");
   figure.script("set format y '%g'");
   class_lines(figure, report, [](const theory::ClassForecast& one) { return one.weight; });
   figure.write(path);
@@ -68,7 +74,7 @@ void draw_ratios(const TheoryReport& report, const fs::path& path) {
   }
   figure.script(
       fmt::format("set multiplot layout 1,2\nset yrange [{:g}:{:g}]\nset format y '%g'", low, high));
-  class_axis(figure, "variance of the class part over uniform");
+  class_axis(figure, report, "variance of the class part over uniform");
   figure.script("set key top left\nset title 'Proposition 1'");
   class_lines(figure, report, [](const theory::ClassForecast& one) { return one.proposition_ratio; });
   figure.script("unset key\nset title 'exact'");
@@ -90,7 +96,7 @@ void draw_courses(const TheoryReport& report, const fs::path& path) {
     const std::string& strategy = report.courses[s].front().strategy;
     const std::string style =
         fmt::format("with lines lw 2 lc rgb '{}' title {}", sampling::strategy_colour(strategy),
-                    base::quote::gnuplot(strategy));
+                    base::quote::gnuplot(report::series_title(strategy)));
     left += fmt::format("{}$s{} using 1:2 {}", s > 0 ? ", " : "", s, style);
     right += fmt::format("{}$s{} using 1:3 {}", s > 0 ? ", " : "", s, style);
   }
@@ -104,7 +110,7 @@ void draw_courses(const TheoryReport& report, const fs::path& path) {
 
 void draw_exposure(const TheoryReport& report, const fs::path& path) {
   base::Figure figure;
-  class_axis(figure, "draws of an image");
+  class_axis(figure, report, "draws of an image");
   figure.script("set key top left\nset format y '%g'");
   std::string plot = "plot ";
   for (std::size_t s = 0; s < report.exposures.size(); ++s) {
@@ -119,7 +125,7 @@ void draw_exposure(const TheoryReport& report, const fs::path& path) {
     plot += fmt::format(
         "{0}$s{1} using 1:2 with lines lw 2 lc rgb '{2}' title {3}, "
         "$s{1} using 1:3 with points pt 7 ps 0.3 lc rgb '{2}' notitle",
-        s > 0 ? ", " : "", s, colour, base::quote::gnuplot(e.strategy));
+        s > 0 ? ", " : "", s, colour, base::quote::gnuplot(report::series_title(e.strategy)));
   }
   figure.script(plot);
   figure.write(path);

@@ -16,8 +16,10 @@ namespace longtail::report {
 
 inline constexpr double kColumn = 8.6;  // cm: one column of a two-column paper
 inline constexpr double kPage = 17.6;   // cm: both
+// gnuplot's own format of a tick begins with a space for the sign, which moves every label off its tick.
 inline constexpr const char* kPlain =
-    "set termoption noenhanced\nset termoption fontscale 0.82\nset key samplen 2 spacing 1.15 Left reverse\n";
+    "set termoption noenhanced\nset termoption fontscale 0.82\nset format x '%h'\n"
+    "set key samplen 2 spacing 1.15 Left reverse\n";
 // A key of its own across the whole figure, the last plot of a multiplot; gnuplot would keep it as narrow as
 // a panel.
 inline std::string key_across(const std::string& entries) {
@@ -52,6 +54,9 @@ inline double tick_step(double range) {
   }
   return 10 * power;
 }
+
+// Ticks of an axis that counts classes: there is no class 1.5.
+inline double class_step(double classes) { return std::max(1.0, std::ceil(tick_step(classes))); }
 
 // The figures of training (figures_training.cc).
 NamedFigure convergence(const Drawing& d, const std::string& condition);

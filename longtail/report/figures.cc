@@ -30,7 +30,9 @@ std::string bars(const Drawing& d, base::Figure& figure, std::size_t groups,
       const Average a = value(s, g);
       if (a.seeds == 0) continue;
       const double x = static_cast<double>(g) - 0.4 + width * (static_cast<double>(s) + 0.5);
-      rows += fmt::format("{} {} {} {} {}\n", x, a.mean, width * 0.46, 0.0, a.seeds > 1 ? a.deviation : 0.0);
+      const double spread = a.seeds > 1 ? a.deviation : 0;
+      rows += fmt::format("{} {} {} {} {}\n", x, a.mean, width * 0.46, std::max(0.0, a.mean - spread),
+                          std::min(100.0, a.mean + spread));
     }
     if (rows.empty()) continue;
     figure.block(fmt::format("bar{}", s), rows);
@@ -39,7 +41,7 @@ std::string bars(const Drawing& d, base::Figure& figure, std::size_t groups,
         "border lc rgb '{2}' title {3}, ",
         s, d.look[s].pattern, d.look[s].colour, d.title(s));
     errors += fmt::format(
-        "$bar{} using 1:($2-$5):(0):(2*$5) with vectors heads size graph 0.008,90 lw 1 lc rgb '#222222' "
+        "$bar{} using 1:4:(0):($5-$4) with vectors heads size graph 0.008,90 lw 1 lc rgb '#222222' "
         "notitle, ",
         s);
   }
@@ -111,15 +113,16 @@ NamedFigure effect_of_rho(const Drawing& d) {
         const Average a = average(d.results, d.results.series[s], titles[c], metric, d.summary.options);
         const double shift =
             0.05 * (static_cast<double>(s) - static_cast<double>(d.results.series.size() - 1) / 2);
+        const double spread = a.seeds > 1 ? a.deviation : 0;
         if (a.seeds > 0)
-          rows += fmt::format("{} {} {}\n", static_cast<double>(c) + shift, a.mean,
-                              a.seeds > 1 ? a.deviation : 0.0);
+          rows += fmt::format("{} {} {} {}\n", static_cast<double>(c) + shift, a.mean,
+                              std::max(0.0, a.mean - spread), std::min(100.0, a.mean + spread));
       }
       if (rows.empty()) continue;
       const std::string name = fmt::format("{}{}", metric_name(metric), s);
       out.figure.block(name, rows);
       plot +=
-          fmt::format("{}${} using 1:2:3 with yerrorlines lw 1 ps 0.75 dt {} pt {} lc rgb '{}' {}",
+          fmt::format("{}${} using 1:2:3:4 with yerrorlines lw 1 ps 0.75 dt {} pt {} lc rgb '{}' {}",
                       plot.empty() ? "plot " : ", ", name, kDash[static_cast<std::size_t>(d.look[s].dash)],
                       d.look[s].point, d.look[s].colour, "notitle");
     }
@@ -143,7 +146,8 @@ NamedFigure paired_dots(const Drawing& d) {
     for (auto c = d.results.conditions.rbegin(); c != d.results.conditions.rend(); ++c)
       rows_at.emplace_back(s, *c);
   }
-  NamedFigure out{"paired", base::Figure(kPage, 2.2 + 0.55 * static_cast<double>(rows_at.size()))};
+  const double height = 2.4 + 0.55 * static_cast<double>(rows_at.size());
+  NamedFigure out{"paired", base::Figure(kPage, height)};
   std::string tics = "set ytics scale 0 (";
   int longest = 0;
   for (std::size_t r = 0; r < rows_at.size(); ++r) {
@@ -152,29 +156,39 @@ NamedFigure paired_dots(const Drawing& d) {
     longest = std::max(longest, display_width(label));
     tics += fmt::format("{}{} {}", r ? ", " : "", base::quote::gnuplot_tic(label), r);
   }
+  // One scale for all panels, so that a length means the same everywhere.
+  double low = -0.5, high = 0.5;
+  for (const Comparison& c : d.summary.comparisons) {
+    if (std::find(kMetrics.begin(), kMetrics.end(), c.metric) == kMetrics.end()) continue;
+    for (double difference : c.differences) {
+      low = std::min(low, difference);
+      high = std::max(high, difference);
+    }
+  }
+  const double room = 0.08 * (high - low);
   const double left = std::clamp(0.02 + 0.0093 * longest, 0.08, 0.45);
   std::string script = std::string(kPlain) + "unset key\n" +
                        fmt::format("set multiplot layout 1,4 margins {},0.975,{},{} spacing 0.035,0.05\n",
-                                   left, 1.1 / (2.2 + 0.55 * static_cast<double>(rows_at.size())),
-                                   1 - 0.7 / (2.2 + 0.55 * static_cast<double>(rows_at.size()))) +
+                                   left, 1.25 / height, 1 - 0.7 / height) +
                        tics +
                        fmt::format(")\nset yrange [-0.7:{}]\nset grid xtics noytics\nset border 1\n",
                                    static_cast<double>(rows_at.size()) - 0.3) +
-                       "set arrow from 0, graph 0 to 0, graph 1 nohead back lw 1 lc rgb '#444444'\n";
+                       fmt::format("set xtics {}\nset xrange [{}:{}]\n", tick_step(1.3 * (high - low)),
+                                   low - room, high + room) +
+                       "set arrow from 0, graph 0 to 0, graph 1 nohead back lw 1 lc rgb '#444444'\n" +
+                       fmt::format("set label 1 {} at screen {}, screen {} center\n",
+                                   quoted("Difference from " + series_title(d.summary.baseline) +
+                                          " by seed, percentage points"),
+                                   (left + 0.975) / 2, 0.32 / height);
   bool first = true;
   for (Metric metric : kMetrics) {
     std::string plot;
-    double low = -0.5, high = 0.5;
     for (std::size_t r = 0; r < rows_at.size(); ++r) {
       const Comparison* c =
           find_comparison(d.summary, d.results.series[rows_at[r].first], rows_at[r].second, metric);
       if (!c) continue;
       std::string dots;
-      for (double difference : c->differences) {
-        dots += fmt::format("{} {}\n", difference, r);
-        low = std::min(low, difference);
-        high = std::max(high, difference);
-      }
+      for (double difference : c->differences) dots += fmt::format("{} {}\n", difference, r);
       const std::string name = fmt::format("{}{}", metric_name(metric), r);
       out.figure.block(name, dots);
       out.figure.block(name + "m", fmt::format("{0} {1}\n{0} {2}\n", c->mean, static_cast<double>(r) - 0.32,
@@ -185,13 +199,9 @@ NamedFigure paired_dots(const Drawing& d) {
           "rgb '{3}'",
           plot.empty() ? "plot " : ", ", name, look.point, look.colour);
     }
-    script += fmt::format("set title '{}' offset 0,-0.6\nset xlabel '{}' offset 0,0.4\n",
-                          metric_title(metric), "Points");
-    const double room = 0.08 * (high - low);
-    script += fmt::format("set xtics {}\nset xrange [{}:{}]\n", tick_step(1.3 * (high - low)), low - room,
-                          high + room);
+    script += fmt::format("set title '{}' offset 0,-0.6\n", metric_title(metric));
     script += (plot.empty() ? "plot NaN" : plot) + "\n";
-    if (first) script += "unset ytics\n";
+    if (first) script += "unset ytics\nunset label 1\n";
     first = false;
   }
   out.figure.script(script + "unset multiplot\n");

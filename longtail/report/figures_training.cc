@@ -9,9 +9,24 @@
 namespace longtail::report {
 namespace {
 
-// Lines with bands for one track; what to plot, or nothing if no series has it.
+constexpr std::size_t kClassesForTrend = 24;  // fewer than so many are shown one by one
+
+// The least of all means that a logarithmic axis can show; 0 if there is none.
+double least_mean(const Drawing& d, const std::string& condition, Track track) {
+  double least = 0;
+  for (const std::string& series : d.results.series) {
+    const Curve c = curve(d.results, series, condition, track, d.summary.options.deviation);
+    for (double mean : c.mean) {
+      if (mean > 0 && (least == 0 || mean < least)) least = mean;
+    }
+  }
+  return least;
+}
+
+// Lines with bands for one track; what to plot, or nothing if no series has it. A band is cut at `floor`: no
+// accuracy is below 0, and a logarithmic axis ends somewhere.
 std::string curve_plot(const Drawing& d, base::Figure& figure, const std::string& condition, Track track,
-                       std::string& keys) {
+                       double floor, std::string& keys) {
   std::string bands, lines, marks;
   const bool first = keys.empty();
   for (std::size_t s = 0; s < d.results.series.size(); ++s) {
@@ -19,8 +34,8 @@ std::string curve_plot(const Drawing& d, base::Figure& figure, const std::string
     if (c.mean.empty()) continue;
     std::string rows;
     for (std::size_t e = 0; e < c.mean.size(); ++e) {
-      rows += fmt::format("{} {:.4f} {:.4f} {:.4f}\n", e + 1, c.mean[e], c.mean[e] - c.deviation[e],
-                          c.mean[e] + c.deviation[e]);
+      rows += fmt::format("{} {:.6g} {:.6g} {:.6g}\n", e + 1, c.mean[e],
+                          std::max(floor, c.mean[e] - c.deviation[e]), c.mean[e] + c.deviation[e]);
     }
     const std::string name = fmt::format("{}{}", track_name(track), s);
     figure.block(name, rows);
@@ -64,6 +79,7 @@ struct Panel {
   Track track;
   const char* title;
   const char* axis;
+  bool logarithmic = false;
 };
 
 // Panels side by side with one key above them all.
@@ -79,26 +95,29 @@ NamedFigure panels(const Drawing& d, const std::string& name, const std::string&
   for (std::size_t i = 0; i < list.size(); ++i) {
     script += fmt::format("set title '{}' offset 0,-0.6\nset ylabel '{}' offset 1.2,0\n", list[i].title,
                           list[i].axis);
-    std::string plot = curve_plot(d, out.figure, condition, list[i].track, keys);
+    const double least = list[i].logarithmic ? least_mean(d, condition, list[i].track) : 0;
+    const double floor = 0.8 * least;
+    std::string plot = curve_plot(d, out.figure, condition, list[i].track, floor, keys);
     if (plot.empty()) {
       plot =
           "unset arrow\nset label 1 'no class in this group' at graph 0.5, graph 0.5 center tc rgb "
           "'#666666'\n"
           "set yrange [0:100]\nplot NaN notitle\nunset label 1\n";
     }
-    script += "set yrange [0:*]\n" + plot + "\n";
+    script +=
+        fmt::format("{}set logscale y\nset yrange [{:.6g}:*]\n", least > 0 ? "" : "un", floor) + plot + "\n";
   }
-  out.figure.script(script + key_across(keys) + "unset multiplot\n");
+  out.figure.script(script + "unset logscale y\n" + key_across(keys) + "unset multiplot\n");
   return out;
 }
 
 }  // namespace
 
 NamedFigure convergence(const Drawing& d, const std::string& condition) {
-  return panels(
-      d, "convergence_" + condition_slug(condition), condition,
-      {{Track::kTestAccuracy, "Test accuracy", "Accuracy (%)"}, {Track::kTrainLoss, "Training loss", "Loss"}},
-      6.6);
+  return panels(d, "convergence_" + condition_slug(condition), condition,
+                {{Track::kTestAccuracy, "Test accuracy", "Accuracy (%)"},
+                 {Track::kTrainLoss, "Training loss", "Loss, logarithmic", true}},
+                6.6);
 }
 
 NamedFigure group_curves(const Drawing& d, const std::string& condition) {
@@ -174,7 +193,8 @@ NamedFigure class_distribution(const Drawing& d) {
       fmt::format("set key top right\nset logscale y\nset yrange [{}:{}]\n", 0.7 * least, 1.3 * most) +
 
       "set xlabel 'Class, most frequent first' offset 0,0.4\nset ylabel 'Training images'\n" +
-      fmt::format("set xrange [1:{}]\n", std::max<std::size_t>(classes, 2));
+      fmt::format("set xrange [1:{}]\nset xtics 1, {}\n", std::max<std::size_t>(classes, 2),
+                  class_step(static_cast<double>(classes)));
   for (double threshold : thresholds) {
     script += fmt::format(
         "set arrow from graph 0, first {0} to graph 1, first {0} nohead back lw 0.8 dt (1.5,2.5) lc rgb "
@@ -192,8 +212,10 @@ NamedFigure class_accuracy(const Drawing& d, const std::string& condition) {
   std::vector<std::size_t> order(counts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return counts[a] < counts[b]; });
-  // Enough neighbours to see the trend through the classes' own difficulty.
-  const std::size_t half = std::max<std::size_t>(1, counts.size() / 12);
+  // Of many classes a line through every point would be noise: it is the mean of enough neighbours to see the
+  // trend through the classes' own difficulty, and the axis says so. Of few classes it goes through the
+  // points.
+  const std::size_t half = counts.size() < kClassesForTrend ? 0 : counts.size() / 12;
   std::string points, lines;
   for (std::size_t s = 0; s < d.results.series.size(); ++s) {
     const std::vector<double> accuracy =
@@ -210,8 +232,9 @@ NamedFigure class_accuracy(const Drawing& d, const std::string& condition) {
     }
     out.figure.block(fmt::format("class{}", s), rows);
     out.figure.block(fmt::format("trend{}", s), trend);
-    points += fmt::format("$class{} using 1:2 with points pt {} ps 0.35 lc rgb '#90{}' notitle, ", s,
-                          d.look[s].point, d.look[s].colour.substr(1));
+    points +=
+        fmt::format("$class{} using 1:2 with points pt {} ps {} lc rgb '#{}{}' notitle, ", s, d.look[s].point,
+                    half > 0 ? 0.35 : 0.7, half > 0 ? "90" : "00", d.look[s].colour.substr(1));
     lines += fmt::format("$trend{} using 1:2 with lines lw 1.3 dt {} lc rgb '{}' title {}, ", s,
                          kDash[static_cast<std::size_t>(d.look[s].dash)], d.look[s].colour, d.title(s));
   }
@@ -220,7 +243,9 @@ NamedFigure class_accuracy(const Drawing& d, const std::string& condition) {
                     fmt::format("set xrange [{}:{}]\n",
                                 0.8 * static_cast<double>(std::max<std::int64_t>(1, counts[order.front()])),
                                 1.25 * static_cast<double>(counts[order.back()])) +
-                    "set xlabel " + quoted("Training images of the class, " + condition_title(condition)) +
+                    "set xlabel " +
+                    quoted("Training images of the class, " + condition_title(condition) +
+                           (half > 0 ? fmt::format("; lines: mean of {} classes", 2 * half + 1) : "")) +
                     " offset 0,0.4\nset ylabel 'Test accuracy of the class (%)'\nplot " + points +
                     lines.substr(0, lines.size() - 2));
   return out;

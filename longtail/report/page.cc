@@ -11,6 +11,7 @@
 #include "longtail/base/quote.h"
 #include "longtail/base/text.h"
 #include "longtail/data/groups.h"
+#include "longtail/report/archive.h"
 #include "longtail/report/curves.h"
 #include "longtail/report/embedded.h"
 #include "longtail/report/figures.h"
@@ -68,7 +69,14 @@ json run_json(const Results& results, const Run& run, At at) {
   return object;
 }
 
-std::string data_json(const Report& report) {
+json logs_json(const Report& report, const Archive& archive) {
+  std::string name;
+  for (const StudyNotes& study : report.notes)
+    name += study.name.empty() ? "" : series_slug(study.name) + "-";
+  return {{"name", name + "logs.tar.gz"}, {"packed", base64(archive.packed)}};
+}
+
+std::string data_json(const Report& report, const Archive& archive) {
   const Results& results = report.results;
   const At at = report.summary.options.at;
   json object = {
@@ -83,6 +91,7 @@ std::string data_json(const Report& report) {
       {"rate", json::array()},
       {"lambda", json::array()},
       {"files", json::object()},
+      {"logs", logs_json(report, archive)},
       {"has_curves", results.has_logs()},
       {"has_classes", false},
       {"has_ratios", results.conditions.size() > 1}};
@@ -183,7 +192,8 @@ std::string findings_html(const Report& report) {
     out += "<h3>" + html_escape(condition_title(*condition)) + "</h3>\n<ul class=\"findings\">" + main +
            "</ul>\n";
     if (!more.empty())
-      out += "<details><summary>Head and medium classes</summary><ul class=\"findings\">" + more +
+      out += "<details id=\"more-" + html_escape(condition_slug(*condition)) +
+             "\"><summary>Head and medium classes</summary><ul class=\"findings\">" + more +
              "</ul></details>\n";
   }
   if (!summary.findings.empty()) {
@@ -265,6 +275,35 @@ std::string fingerprints_html(const Results& results) {
       rows);
 }
 
+std::string about_html(const std::vector<StudyNotes>& notes) {
+  std::string out;
+  for (const StudyNotes& study : notes) {
+    if (!study.about.empty()) out += "<p class=\"about\">" + html_escape(study.about) + "</p>";
+  }
+  return out;
+}
+
+std::string notes_section(const std::vector<StudyNotes>& notes) {
+  std::string out;
+  for (const StudyNotes& study : notes) out += notes_html(study.notes);
+  return out.empty() ? "" : "<section id=\"notes\"><h2>Notes</h2>" + out + "</section>\n";
+}
+
+// What the archive holds and how large it is; the button is the script's.
+std::string logs_html(const Archive& archive) {
+  std::string out;
+  if (!archive.packed.empty()) {
+    out = fmt::format(
+        "<p id=\"logs\">The {} this page was made from {} in it, byte for byte: {}, packed {}. <button "
+        "id=\"save-logs\" type=\"button\">Save the logs</button> <span class=\"note\">Unpack them into a "
+        "folder, and "
+        "<code>longtail report FOLDER</code> makes this report again.</span></p>",
+        archive.logs == 1 ? "log" : fmt::format("{} logs", archive.logs), archive.logs == 1 ? "is" : "are",
+        bytes_words(archive.bytes), bytes_words(archive.packed.size()));
+  }
+  return archive.remark.empty() ? out : out + "<p>" + html_escape(archive.remark) + "</p>";
+}
+
 // Puts each part in its place, in one walk: what a part contains is never searched again.
 std::string filled(std::string_view html, const std::map<std::string, std::string, std::less<>>& parts) {
   std::string out;
@@ -285,6 +324,12 @@ std::string filled(std::string_view html, const std::map<std::string, std::strin
   return out.append(html);
 }
 
+std::string script() {
+  std::string all;
+  for (const char* name : {"charts.js", "classes.js", "view.js", "page.js"}) all += embedded(name);
+  return all;
+}
+
 }  // namespace
 
 std::string page(const Report& report) {
@@ -292,16 +337,22 @@ std::string page(const Report& report) {
   for (const Table& table : report.tables)
     (table.id.starts_with("against") ? against : tables) += to_html(table);
   const auto& warnings = report.results.warnings;
-  const std::string title = report_title(report.results);
+  const std::string title = report_title(report);
+  const Archive archive = pack_logs(report.results);
+  const std::string notes = notes_section(report.notes);
   return filled(
       embedded("page.html"),
       {{"TITLE", html_escape(title)},
        {"HEADING", html_escape(title)},
        {"FACTS", html_escape(report_facts(report.results))},
+       {"ABOUT", about_html(report.notes)},
+       {"NOTES", notes},
+       {"NOTESLINK", notes.empty() ? "" : "<a href=\"#notes\">Notes</a>"},
+       {"LOGS", logs_html(archive)},
        {"STYLE", std::string(embedded("page.css"))},
        {"CHART", std::string(embedded("chart.min.js"))},
-       {"SCRIPT", std::string(embedded("charts.js")) + std::string(embedded("page.js"))},
-       {"DATA", data_json(report)},
+       {"SCRIPT", script()},
+       {"DATA", data_json(report, archive)},
        {"FINDINGS", findings_html(report)},
        {"TABLES", tables},
        {"AGAINST", list_section("against", "Beside the published results", report.against, against)},

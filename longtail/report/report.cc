@@ -77,6 +77,7 @@ void write_tables(const std::vector<Table>& tables, const std::filesystem::path&
 Report make_report(const ReportOptions& options) {
   Report report;
   report.results = read_results(options.inputs, options.read);
+  report.notes = read_notes(options.inputs, report.results.warnings);
   report.summary = summarise(report.results, options.summary);
   if (const std::string remark = unverified(report.results); !remark.empty())
     report.summary.remarks.push_back(remark);

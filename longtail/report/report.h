@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "longtail/report/against.h"
+#include "longtail/report/notes.h"
 #include "longtail/report/results.h"
 #include "longtail/report/summary.h"
 #include "longtail/report/table.h"
@@ -35,6 +36,7 @@ struct Report {
   std::vector<Table> tables;         // those against the paper and the field at the end
   std::vector<std::string> against;  // sentences: statements and refusals
   std::vector<Claim> claims;         // of the paper, if it was compared with
+  std::vector<StudyNotes> notes;     // of each study folder among the inputs
 };
 
 Report make_report(const ReportOptions& options);
@@ -50,8 +52,9 @@ std::string to_summary(const Report& report);
 // The recommendation and the findings for programs. (json.cc)
 std::string to_json(const Report& report);
 
-// "Sampling strategies on CIFAR-100-LT", "12 runs · 4 strategies · ...".
-std::string report_title(const Results& results);
+// "Sampling strategies on CIFAR-100-LT", with the name of the study before it if there is one;
+// "12 runs · 4 strategies · ...".
+std::string report_title(const Report& report);
 std::string report_facts(const Results& results);
 
 std::string results_csv(const Results& results, At at);

@@ -4,12 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <map>
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
 #include "longtail/base/gnuplot.h"
 #include "longtail/base/text.h"
+#include "longtail/report/archive.h"
 #include "longtail/report/compare.h"
 #include "longtail/report/figures.h"
 #include "longtail/report/tables.h"
@@ -65,6 +69,52 @@ TEST(ReportTest, LogsGiveEveryTableOfThePaper) {
               IsSupersetOf({"dataset", "group_counts", "overall", "groups_rho10", "groups_rho50",
                             "groups_rho100", "groups_std_rho100", "per_seed_overall", "per_seed_groups_rho50",
                             "paired_progressive", "best_final", "training", "bias_variance"}));
+}
+
+TEST(NotesTest, KnowParagraphsListsHeadingsAndCodeAndQuoteTheRest) {
+  EXPECT_EQ(
+      notes_html("# A & B\n\none\ntwo\n\n- x\n* <y>\n```\n  a <b>\n# c\n```\nend"),
+      "<h3>A &amp; B</h3>\n<p>one\ntwo\n</p>\n<ul class=\"plain\"><li>x</li>\n<li>&lt;y&gt;</li>\n</ul>\n"
+      "<pre>  a &lt;b&gt;\n# c\n</pre>\n<p>end\n</p>\n");
+  EXPECT_EQ(notes_html(""), "");
+  EXPECT_EQ(notes_html("###"), "<h3></h3>\n");
+}
+
+TEST(ReportTest, AFolderOfPicturesIsCalledByItsStudyOrByTheLastPartOfItsPath) {
+  Report report;
+  auto log = std::make_shared<train::RunLog>();
+  report.results.runs.emplace_back().log = log;
+  log->dataset = "folder:pics/clean/";
+  EXPECT_EQ(report_title(report), "Sampling strategies on clean");
+  report.notes = {{"birds", "", ""}};
+  EXPECT_EQ(report_title(report), "birds: sampling strategies");
+  log->dataset = "cifar100";
+  EXPECT_EQ(report_title(report), "birds: sampling strategies on CIFAR-100-LT");
+}
+
+TEST(ArchiveTest, LeavesOutALogThatChangedAndAnArchiveThatIsTooLargeAndSaysSo) {
+  const test::Folder logs("archive");
+  test::write_grid(logs, {100}, {42}, 3);
+  const Results results = read_results(std::vector{logs.path()});
+  const Archive whole = pack_logs(results);
+  EXPECT_EQ(whole.logs, 4);
+  EXPECT_EQ(whole.remark, "");
+  EXPECT_EQ(pack_logs(results).packed, whole.packed) << "the same logs, the same bytes";
+  const Archive large = pack_logs(results, 1000);
+  EXPECT_TRUE(large.packed.empty());
+  EXPECT_THAT(large.remark, HasSubstr("The 4 logs are not in this page: packed they have"));
+  logs.add("uniform_100_42", test::make_log({.seed = 7, .epochs = 3}));
+  const Archive fewer = pack_logs(results);
+  EXPECT_EQ(fewer.logs, 3);
+  EXPECT_THAT(fewer.remark, HasSubstr("1 log was changed while the report was made and is left out."));
+}
+
+TEST(ArchiveTest, Base64IsThatOfTheRfc) {
+  for (const auto& [plain, coded] : {std::pair("", ""), std::pair("f", "Zg=="), std::pair("fo", "Zm8="),
+                                     std::pair("foo", "Zm9v"), std::pair("foobar", "Zm9vYmFy")}) {
+    EXPECT_EQ(base64(plain), coded);
+  }
+  EXPECT_EQ(base64("\xff\xfe"), "//4=");
 }
 
 TEST(ReportTest, TheDataSetTablesAreThePapers) {
@@ -231,6 +281,85 @@ TEST(AgainstTest, TheSameProtocolIsComparedWithTheFieldsBaselines) {
   EXPECT_EQ(field.tables[0].rows.size(), 4u);
   EXPECT_EQ(printed(field.tables[0].rows[0][2]), "38.32");
   EXPECT_THAT(field.tables[0].rows[0][5].text, HasSubstr("Cao et al."));
+}
+
+// The rows of a data block of a figure.
+std::string block(const NamedFigure& figure, const std::string& name) {
+  const std::string& body = figure.figure.body();
+  const std::size_t start = body.find("$" + name + " << END_OF_BLOCK\n");
+  if (start == std::string::npos) return "";
+  const std::size_t from = body.find('\n', start) + 1;
+  return body.substr(from, body.find("END_OF_BLOCK", from) - from);
+}
+
+std::map<std::string, NamedFigure> figures_of(const test::Folder& logs) {
+  const Results results = read_results(std::vector{logs.path()});
+  std::map<std::string, NamedFigure> all;
+  for (const NamedFigure& figure : make_figures(results, summarise(results, {})))
+    all.emplace(figure.name, figure);
+  return all;
+}
+
+TEST(FiguresTest, TheLineOfFewClassesGoesThroughItsPointsAndTheMeanOfManyIsSaid) {
+  const test::Folder few("few_classes"), many("many_classes");
+  test::write_grid(few, {100}, {42, 123}, 5, 3);
+  test::write_grid(many, {100}, {42, 123}, 5, 100);
+  const NamedFigure three = figures_of(few).at("per_class_rho100");
+  EXPECT_EQ(std::ranges::count(block(three, "class0"), '\n'), 3);
+  EXPECT_EQ(block(three, "trend0"), block(three, "class0"));
+  EXPECT_THAT(three.figure.body(), testing::Not(HasSubstr("lines: mean of")));
+  const NamedFigure hundred = figures_of(many).at("per_class_rho100");
+  EXPECT_NE(block(hundred, "trend0"), block(hundred, "class0"));
+  EXPECT_THAT(hundred.figure.body(), HasSubstr("lines: mean of 17 classes"));
+  EXPECT_THAT(figures_of(few).at("class_distribution").figure.body(), HasSubstr("set xtics 1, 1\n"));
+}
+
+TEST(FiguresTest, ThePairedFigureNamesTheBaselineAndHasOneScale) {
+  const test::Folder logs("paired_figure");
+  test::write_grid(logs, {100}, {42, 123, 456}, 5);
+  const std::string body = figures_of(logs).at("paired").figure.body();
+  EXPECT_THAT(body, HasSubstr("Difference from Uniform by seed, percentage points"));
+  std::size_t ranges = 0;
+  for (std::size_t at = body.find("set xrange"); at != std::string::npos;
+       at = body.find("set xrange", at + 1))
+    ++ranges;
+  EXPECT_EQ(ranges, 1u);
+  EXPECT_THAT(body, HasSubstr("set format x '%h'")) << "a space before the number moves it off its tick";
+}
+
+TEST(FiguresTest, ErrorBarsAndBandsStayBetweenNoughtAndAHundredPercent) {
+  const test::Folder logs("error_bars");
+  for (const auto& [seed, low] : {std::pair(1, 0.0), std::pair(2, 0.0), std::pair(3, 40.0)}) {
+    train::RunLog log = test::make_log({.strategy = "uniform", .seed = seed, .epochs = 1, .classes = 2});
+    for (train::FullResult* result : {&log.best, &log.last}) {
+      result->per_class = {low, low};
+      result->balanced = low;
+      result->accuracy.overall = result->accuracy.head = low;
+      (std::isnan(result->accuracy.tail) ? result->accuracy.medium : result->accuracy.tail) = low;
+    }
+    log.test_acc = log.head_acc = {low};
+    (std::isnan(log.tail_acc[0]) ? log.medium_acc : log.tail_acc) = {low};
+    logs.add(std::to_string(seed), log);
+  }
+  const auto figures = figures_of(logs);
+  const std::vector<std::string> bar = base::split(block(figures.at("overall"), "bar0"), ' ');
+  ASSERT_EQ(bar.size(), 5u);
+  EXPECT_LT(*base::parse_real(bar[1]), 14);
+  EXPECT_EQ(bar[3], "0") << "13.3 - 18.9 is below nought";
+  const std::vector<std::string> band =
+      base::split(block(figures.at("convergence_rho100"), "test_acc0"), ' ');
+  ASSERT_EQ(band.size(), 4u);
+  EXPECT_EQ(band[2], "0");
+}
+
+TEST(FiguresTest, TheTrainingLossIsOnALogarithmicAxis) {
+  const test::Folder logs("loss_axis");
+  test::write_grid(logs, {100}, {42, 123}, 8);
+  const std::string body = figures_of(logs).at("convergence_rho100").figure.body();
+  const std::size_t title = body.find("set title 'Training loss'");
+  ASSERT_NE(title, std::string::npos);
+  EXPECT_EQ(body.find("set logscale y", title), body.find("logscale y", title) - 4);
+  EXPECT_THAT(body.substr(0, title), testing::Not(HasSubstr("set logscale y")));
 }
 
 TEST(FiguresTest, EverySeriesLooksDifferentAndTheFourStrategiesAlwaysTheSame) {

@@ -21,6 +21,13 @@ bool is_main(const Table& table) {
          (table.id.starts_with("groups_") && !table.id.starts_with("groups_std"));
 }
 
+// pics/clean/ -> clean
+std::string last_part(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos || path.size() == 1 ? path : path.substr(slash + 1);
+}
+
 const char* mark(bool established) { return established ? "●" : "○"; }
 
 std::string claims_text(const std::vector<Claim>& claims) {
@@ -85,24 +92,35 @@ std::string report_facts(const Results& results) {
   return base::join(parts, " · ");
 }
 
-std::string report_title(const Results& results) {
+std::string report_title(const Report& report) {
   std::set<std::string> datasets;
-  for (const Run& run : results.runs) {
+  for (const Run& run : report.results.runs) {
     if (run.log) datasets.insert(run.log->dataset);
   }
   const std::map<std::string, std::string> known = {
       {"cifar10", "CIFAR-10-LT"}, {"cifar100", "CIFAR-100-LT"}, {"fashion_mnist", "Fashion-MNIST-LT"}};
-  std::vector<std::string> names;
+  std::vector<std::string> names, studies;
+  for (const StudyNotes& study : report.notes) {
+    if (!study.name.empty()) studies.push_back(study.name);
+  }
   for (const std::string& dataset : datasets) {
     const auto found = known.find(dataset);
-    names.push_back(found == known.end() ? dataset : found->second);
+    if (found != known.end()) names.push_back(found->second);
+    // A folder has a path and no name: the study's says more, the last part of the path is better than all of
+    // it.
+    else if (!dataset.starts_with("folder:"))
+      names.push_back(dataset);
+    else if (studies.empty())
+      names.push_back(last_part(dataset.substr(7)));
   }
-  return "Sampling strategies" + (names.empty() ? "" : " on " + base::join(names, " and "));
+  const std::string on = names.empty() ? "" : " on " + base::join(names, " and ");
+  return studies.empty() ? "Sampling strategies" + on
+                         : base::join(studies, " and ") + ": sampling strategies" + on;
 }
 
 std::string to_terminal(const Report& report) {
   const Summary& summary = report.summary;
-  std::string out = report_title(report.results) + ": " + report_facts(report.results) + "\n\n";
+  std::string out = report_title(report) + ": " + report_facts(report.results) + "\n\n";
   for (const std::string& lead : summary.leads) out += lead + "\n";
   if (!summary.leads.empty()) out += "\n";
   const auto& conditions = report.results.conditions;
@@ -131,8 +149,7 @@ std::string to_terminal(const Report& report) {
 
 std::string to_summary(const Report& report) {
   const Summary& summary = report.summary;
-  std::string out =
-      "# " + markdown(report_title(report.results)) + "\n\n" + report_facts(report.results) + "\n\n";
+  std::string out = "# " + markdown(report_title(report)) + "\n\n" + report_facts(report.results) + "\n\n";
   for (const std::string& lead : summary.leads) out += markdown(lead) + "\n\n";
   const auto& conditions = report.results.conditions;
   if (!summary.findings.empty()) out += "## Findings\n\n● established, ○ not established.\n\n";

@@ -49,6 +49,15 @@ void require_run_name(const std::string& name) {
   }
 }
 
+RecordedWords recorded_words(const fs::path& folder) {
+  return read_record(folder / "study.json", [](const json& object) {
+    RecordedWords words{object.at("name").get<std::string>(), object.at("about").get<std::string>()};
+    base::require_plain("the name of a study", words.name);
+    base::require_plain("`about` of a study", words.about);
+    return words;
+  });
+}
+
 std::vector<std::string> recorded_runs(const fs::path& folder) {
   return read_record(folder / "study.json", [](const json& object) {
     std::vector<std::string> names;

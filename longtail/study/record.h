@@ -18,6 +18,13 @@ void require_run_name(const std::string& name);
 // The names of the runs in study.json; an Error if it cannot be read.
 std::vector<std::string> recorded_runs(const std::filesystem::path& folder);
 
+// The name of the study and the sentence about it, from study.json.
+struct RecordedWords {
+  std::string name;
+  std::string about;
+};
+RecordedWords recorded_words(const std::filesystem::path& folder);
+
 // Folders under runs/ that belong to none of `runs`: left from an earlier form of the study.
 std::vector<std::string> strangers(const std::filesystem::path& folder, std::span<const std::string> runs);
 

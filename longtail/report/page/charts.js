@@ -37,7 +37,9 @@ function tooltip(context) {
   box.style.top = canvas.top + tip.caretY + 14 + scrollY + 'px';
 }
 
-// Whiskers of one standard deviation, for datasets that carry `errors`.
+// Whiskers of one standard deviation, for datasets of percentages that carry `errors`. One that would leave
+// 0 to 100 ends there, without a cap.
+const whiskerEnds = (value, error) => [{at: Math.max(0, value - error), cut: value - error < 0}, {at: Math.min(100, value + error), cut: value + error > 100}];
 const whiskers = {
   id: 'whiskers',
   afterDatasetsDraw(chart) {
@@ -50,11 +52,11 @@ const whiskers = {
       chart.getDatasetMeta(i).data.forEach((point, j) => {
         const error = set.errors[j], value = set.data[j] && set.data[j].y !== undefined ? set.data[j].y : set.data[j];
         if (!error || value === null || value === undefined) return;
-        const {x} = point.getProps(['x'], true), a = chart.scales.y.getPixelForValue(value - error), b = chart.scales.y.getPixelForValue(value + error);
+        const {x} = point.getProps(['x'], true);
+        const ends = whiskerEnds(value, error).map(end => ({...end, y: chart.scales.y.getPixelForValue(end.at)}));
         ctx.beginPath();
-        ctx.moveTo(x, a); ctx.lineTo(x, b);
-        ctx.moveTo(x - 4, a); ctx.lineTo(x + 4, a);
-        ctx.moveTo(x - 4, b); ctx.lineTo(x + 4, b);
+        ctx.moveTo(x, ends[0].y); ctx.lineTo(x, ends[1].y);
+        for (const end of ends) if (!end.cut) { ctx.moveTo(x - 4, end.y); ctx.lineTo(x + 4, end.y); }
         ctx.stroke();
       });
       ctx.restore();
@@ -141,14 +143,14 @@ const builders = {
      callbacks: {title: items => items[0].label, label: i => i.dataset.label + '\t' + withSpread(i.raw, i.dataset.errors[i.dataIndex])}}),
   curves: () => base('line', {x: axis('Epoch', {type: 'linear', ticks: {precision: 0}}), y: axis('')},
     {interaction: {mode: 'index', intersect: false},
-     callbacks: {title: items => items.length ? 'Epoch ' + items[0].raw.x : '', label: i => i.dataset.band ? [] : i.dataset.label + '\t' + withSpread(i.raw.y, i.raw.s)}}),
+     callbacks: {title: items => items.length ? 'Epoch ' + items[0].raw.x : '', label: i => i.dataset.band || i.dataset.seed !== undefined ? [] : i.dataset.label + '\t' + withSpread(i.raw.y, i.raw.s)}}),
   paired: () => base('scatter', {x: axis('Difference (percentage points)', {beginAtZero: true}), y: axis('', {ticks: {autoSkip: false}, grid: {display: false}})},
     {callbacks: {title: items => items[0].raw.row, label: i => i.raw.what + '\t' + signed(i.raw.x)}}),
   schedule: () => base('line', {x: axis('Epoch', {type: 'linear', ticks: {precision: 0}}), y: axis('Learning rate', {type: 'logarithmic'}),
     lambda: axis('λ', {position: 'right', min: 0, max: 1, grid: {drawOnChartArea: false}})},
     {legend: true, interaction: {mode: 'index', intersect: false},
      callbacks: {title: items => 'Epoch ' + items[0].raw.x, label: i => i.dataset.label + '\t' + Number(i.raw.y.toPrecision(4))}}),
-  sizes: () => base('line', {x: axis('Class, most frequent first', {type: 'linear', min: 1}), y: axis('Training images', {type: 'logarithmic'})},
+  sizes: () => base('line', {x: axis('Class, most frequent first', {type: 'linear', min: 1, ticks: {precision: 0}}), y: axis('Training images', {type: 'logarithmic'})},
     {legend: true, interaction: {mode: 'index', intersect: false}, callbacks: {title: items => 'Class ' + items[0].raw.x, label: i => i.dataset.label + '\t' + i.raw.y}}),
   classes: () => base('scatter', {x: axis('Training images of the class', {type: 'logarithmic'}), y: axis('Test accuracy (%)', {min: 0, max: 100})},
     {callbacks: {title: items => items[0].raw.name + ', ' + items[0].raw.x + ' images', label: i => i.dataset.label + '\t' + shown(i.raw.y, 1)}}),
@@ -194,22 +196,33 @@ const fillers = {
     roomForWhiskers(chart);
   },
   curves(chart) {
-    chart.data.datasets = [];
+    // Losses fall by orders of magnitude: on a linear axis all but the first epochs would be one line.
+    const logarithmic = state.track === 'train_loss', drawn = [];
+    let least = Infinity;
     for (const s of data.series) {
-      const runs = runsOf(s.name, state.condition).filter(r => r.curves);
-      const points = [];
+      const runs = runsOf(s.name, state.condition).filter(r => r.curves), points = [];
       for (let e = 0; e < (runs.length ? data.epochs : 0); ++e) {
         const values = runs.map(r => r.curves[state.track][e]).filter(v => v !== null && v !== undefined);
         if (values.length) points.push({x: e + 1, y: mean(values), s: values.length > 1 ? deviation(values) : null});
       }
+      if (state.series.has(s.name)) for (const p of points) if (p.y > 0) least = Math.min(least, p.y);
+      drawn.push({s, runs, points});
+    }
+    const floor = logarithmic && isFinite(least) ? .8 * least : 0;
+    chart.data.datasets = [];
+    for (const {s, runs, points} of drawn) {
       const common = {label: s.title, series: s.name, hidden: !state.series.has(s.name), pointRadius: 0, borderColor: colourOf(s), backgroundColor: colourOf(s)};
       chart.data.datasets.push({...common, data: points, borderWidth: 2, borderDash: DASHES[s.dash], pointHitRadius: 6, pointHoverRadius: 4});
-      const edge = (k, fill) => ({...common, band: true, data: points.map(p => ({x: p.x, y: p.y + k * (p.s || 0)})), borderWidth: 0, fill, backgroundColor: fade(s.colour, .18)});
+      const edge = (k, fill) => ({...common, band: true, data: points.map(p => ({x: p.x, y: Math.max(floor, p.y + k * (p.s || 0))})), borderWidth: 0, fill, backgroundColor: fade(s.colour, .18)});
       chart.data.datasets.push(edge(1, false), edge(-1, '-1'));
+      for (const run of runs.length > 1 ? runs : []) {
+        chart.data.datasets.push({...common, seed: data.seeds[run.seed], borderWidth: .8, borderColor: fade(s.colour, .4), pointHitRadius: 0,
+          data: run.curves[state.track].map((y, e) => ({x: e + 1, y})).filter(p => p.y !== null)});
+      }
     }
     const [from, to] = state.zoom || [1, Math.max(2, data.epochs)];
     Object.assign(chart.options.scales.x, {min: from, max: to});
-    chart.options.scales.y.title.text = TRACKS[state.track];
+    chart.options.scales.y = logarithmic ? axis(TRACKS[state.track], {type: 'logarithmic', min: floor || undefined, ticks: {callback: steps([1, 2, 5])}}) : axis(TRACKS[state.track]);
     chart.options.plugins.rules.x = data.conditions[state.condition].milestones;
   },
   paired(chart) {

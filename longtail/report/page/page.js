@@ -12,7 +12,7 @@ const state = {
   seeds: new Set(data.seeds),
   condition: data.conditions.length - 1,
   track: 'test_acc', effect: 'tail', paired: 'tail', zoom: null,
-  sort: {column: 1, down: true}, filter: '',
+  sort: {column: 1, down: true}, filter: '', at: '',
 };
 
 const find = id => document.getElementById(id);
@@ -47,19 +47,22 @@ function chips(id, items, pressed, toggle, radio) {
       button.append(document.createElement('i'));
     }
     button.append(item.title);
-    const press = () => { for (const b of box.children) b.setAttribute('aria-pressed', pressed(b.dataset.value)); };
-    button.addEventListener('click', () => { toggle(item.value); press(); update(); });
+    button.addEventListener('click', () => { toggle(item.value); update(); });
     box.append(button);
-    press();
   }
+  showers.push(() => { for (const b of box.children) b.setAttribute('aria-pressed', pressed(b.dataset.value)); });
 }
 const flip = (set, value) => set.has(value) ? set.delete(value) : set.add(value);
 
-function options(id, entries, value, change) {
+function options(id, entries, key) {
   const select = find(id);
-  for (const [key, title] of entries) select.add(new Option(title, key, false, key === value));
-  select.addEventListener('change', () => { change(select.value); update(); });
+  for (const [value, title] of entries) select.add(new Option(title, value));
+  select.addEventListener('change', () => { state[key] = select.value; update(); });
+  showers.push(() => { select.value = state[key]; });
 }
+
+// What makes each control show the state, however the state came to be.
+const showers = [];
 
 function controls() {
   chips('pick-series', data.series.map(s => ({value: s.name, title: s.title, colour: s.colour})),
@@ -70,11 +73,10 @@ function controls() {
   chips('pick-condition', data.conditions.map((c, i) => ({value: String(i), title: c.title})),
     v => state.condition === Number(v), v => { state.condition = Number(v); }, true);
   const metrics = METRICS.map(m => [m, TITLES[m]]);
-  const rare = data.runs.some(r => r.result.tail !== null) ? 'tail' : data.runs.some(r => r.result.medium !== null) ? 'medium' : 'overall';
-  state.effect = state.paired = rare;
-  options('pick-effect', metrics, rare, v => { state.effect = v; });
-  options('pick-paired', metrics, rare, v => { state.paired = v; });
-  options('pick-track', Object.entries(TRACKS), state.track, v => { state.track = v; });
+  state.effect = state.paired = data.runs.some(r => r.result.tail !== null) ? 'tail' : data.runs.some(r => r.result.medium !== null) ? 'medium' : 'overall';
+  options('pick-effect', metrics, 'effect');
+  options('pick-paired', metrics, 'paired');
+  options('pick-track', Object.entries(TRACKS), 'track');
   for (const id of ['zoom-from', 'zoom-to']) {
     find(id).max = data.epochs;
     find(id).addEventListener('change', () => {
@@ -83,68 +85,28 @@ function controls() {
       update();
     });
   }
+  showers.push(() => {
+    find('zoom-from').value = state.zoom ? state.zoom[0] : 1;
+    find('zoom-to').value = state.zoom ? state.zoom[1] : data.epochs;
+  });
   find('zoom-reset').addEventListener('click', () => { state.zoom = null; update(); });
+  find('class-filter').addEventListener('input', event => { state.filter = event.target.value.toLowerCase(); update(); });
+  showers.push(() => { if (find('class-filter').value.toLowerCase() !== state.filter) find('class-filter').value = state.filter; });
   for (const element of document.querySelectorAll('.baseline')) element.textContent = data.baseline_title;
 }
 
-// ---- the class explorer ----
-function classRows() {
-  const condition = data.conditions[state.condition];
-  const series = data.series.filter(s => state.series.has(s.name));
-  return (condition.counts || []).map((count, k) => {
-    const values = series.map(s => mean(runsOf(s.name, state.condition).map(r => r.classes ? r.classes[k] : null).filter(v => v !== null)));
-    return {name: condition.names[k] || 'class ' + k, count, group: condition.groups[k], values};
-  });
+// ---- files to save ----
+function save(name, content, type) {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([content], {type}));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
 }
 
-function classTable() {
-  if (!data.has_classes) return;
-  const series = data.series.filter(s => state.series.has(s.name));
-  const head = find('class-table').tHead, body = find('class-table').tBodies[0];
-  const titles = ['Class', 'Images', 'Group', ...series.map(s => s.title)];
-  const row = document.createElement('tr');
-  titles.forEach((title, c) => {
-    const th = document.createElement('th');
-    th.scope = 'col';
-    if (c === 0 || c === 2) th.className = 'left';
-    if (state.sort.column === c) th.setAttribute('aria-sort', state.sort.down ? 'descending' : 'ascending');
-    const button = document.createElement('button');
-    button.textContent = title + (state.sort.column === c ? (state.sort.down ? ' ↓' : ' ↑') : '');
-    button.addEventListener('click', () => {
-      state.sort = {column: c, down: state.sort.column === c ? !state.sort.down : c !== 0};
-      classTable();
-    });
-    th.append(button);
-    row.append(th);
-  });
-  head.replaceChildren(row);
-  const key = r => [r.name, r.count, r.group, ...r.values][Math.min(state.sort.column, 2 + series.length)];
-  const rows = classRows().filter(r => r.name.toLowerCase().includes(state.filter));
-  rows.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0) * (state.sort.down ? -1 : 1));
-  body.replaceChildren(...rows.map(r => {
-    const tr = document.createElement('tr');
-    const add = (text, left) => {
-      const td = document.createElement('td');
-      td.textContent = text;
-      if (left) td.className = 'left';
-      tr.append(td);
-      return td;
-    };
-    add(r.name, true);
-    add(String(r.count));
-    add(r.group, true);
-    r.values.forEach((value, s) => {
-      const td = add(shown(value, 1));
-      td.classList.add('bar');
-      td.style.setProperty('--chip', series[s].colour);
-      td.style.setProperty('--fill', (value || 0) + '%');
-    });
-    return tr;
-  }));
-  find('class-count').textContent = rows.length + ' classes, mean accuracy over the seeds switched on';
-}
+// The logs as they were packed: a .tar.gz.
+const packedLogs = () => Uint8Array.from(atob(data.logs.packed), letter => letter.charCodeAt(0));
 
-// ---- tables as files ----
 function tableFiles() {
   for (const figure of document.querySelectorAll('figure.table')) {
     const id = figure.id.slice('table-'.length), files = data.files[id];
@@ -157,11 +119,7 @@ function tableFiles() {
       button.textContent = title;
       button.setAttribute('aria-label', title + ' of this table');
       button.addEventListener('click', () => {
-        const link = document.createElement('a');
-        link.href = URL.createObjectURL(new Blob([files[ending]], {type: 'text/plain'}));
-        link.download = id + '.' + ending;
-        link.click();
-        URL.revokeObjectURL(link.href);
+        save(id + '.' + ending, files[ending], 'text/plain');
       });
       box.append(button);
     }
@@ -169,12 +127,31 @@ function tableFiles() {
   }
 }
 
+// Tables wider than the screen say that they scroll.
+function scrollHints() {
+  for (const box of document.querySelectorAll('.scroll')) {
+    box.tabIndex = 0;
+    const hint = document.createElement('p');
+    hint.className = 'hint';
+    hint.textContent = 'Scroll sideways for more →';
+    box.before(hint);
+    const look = () => {
+      const hidden = box.scrollWidth - box.clientWidth;
+      hint.hidden = hidden < 2;
+      box.classList.toggle('more', hidden - box.scrollLeft > 2);
+    };
+    box.addEventListener('scroll', look, {passive: true});
+    new ResizeObserver(look).observe(box);
+    new ResizeObserver(look).observe(box.firstElementChild);
+  }
+}
+
 function update() {
   for (const element of document.querySelectorAll('.at-condition')) element.textContent = data.conditions[state.condition].title;
-  find('zoom-from').value = state.zoom ? state.zoom[0] : 1;
-  find('zoom-to').value = state.zoom ? state.zoom[1] : data.epochs;
+  for (const show of showers) show();
   drawCharts();
   classTable();
+  writeView();
 }
 
 function start() {
@@ -184,13 +161,24 @@ function start() {
   if (!data.has_ratios) find('figure-groups').classList.add('wide');
   controls();
   tableFiles();
-  find('class-filter').addEventListener('input', event => { state.filter = event.target.value.toLowerCase(); classTable(); });
+  scrollHints();
+  if (find('save-logs')) find('save-logs').addEventListener('click', () => save(data.logs.name, packedLogs(), 'application/gzip'));
   makeCharts();
+  startView();
   update();
+  showPlace();
   const redraw = () => { themeCharts(); update(); };
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
-  addEventListener('beforeprint', () => { for (const d of document.querySelectorAll('details')) d.open = true; redraw(); });
-  addEventListener('afterprint', redraw);
+  let open = [];
+  addEventListener('beforeprint', () => {
+    open = [...document.querySelectorAll('details[open]')];
+    for (const d of document.querySelectorAll('details')) d.open = true;
+    redraw();
+  });
+  addEventListener('afterprint', () => {
+    for (const d of document.querySelectorAll('details')) d.open = open.includes(d);
+    redraw();
+  });
 }
-window.longtail = {data, state, charts: {}, update};
+window.longtail = {data, state, charts: {}, update, packedLogs};
 start();
