@@ -43,10 +43,12 @@ void add_study(App& app) {
       "  longtail study check studies/paper.toml\n"
       "  longtail study run studies/paper.toml --out out/paper --data data\n"
       "  longtail study status out/paper\n"
+      "  longtail study watch out/paper --serve\n"
       "docs/studies.md tells more, docs/cluster.md about Slurm.");
   add_study_check(*command);
   add_study_run(*command);
   add_study_status(*command);
+  add_study_watch(*command);
   add_study_collect(*command);
   add_study_submit(*command);
   add_study_cancel(*command);

@@ -13,6 +13,7 @@ namespace longtail::cli {
 void add_study_run(App& app);
 void add_study_work(App& app);
 void add_study_status(App& app);
+void add_study_watch(App& app);
 void add_study_collect(App& app);
 void add_study_check(App& app);
 void add_study_submit(App& app);

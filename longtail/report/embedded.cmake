@@ -16,6 +16,8 @@ set(embedded_files
   ${CMAKE_CURRENT_LIST_DIR}/page/charts.js
   ${CMAKE_CURRENT_LIST_DIR}/page/classes.js
   ${CMAKE_CURRENT_LIST_DIR}/page/view.js
+  ${CMAKE_CURRENT_LIST_DIR}/page/grid.js
+  ${CMAKE_CURRENT_LIST_DIR}/page/live.js
   ${CMAKE_CURRENT_LIST_DIR}/page/page.js
   ${LONGTAIL_CHART_JS})
 set(embedded_source ${CMAKE_CURRENT_BINARY_DIR}/embedded.cc)

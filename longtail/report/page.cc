@@ -22,6 +22,7 @@ namespace longtail::report {
 namespace {
 
 using nlohmann::json;
+using Parts = std::map<std::string, std::string, std::less<>>;
 
 // Four decimals are more than anybody reads and keep the page small.
 json rounded(double value) {
@@ -34,11 +35,24 @@ json rounded(const std::vector<double>& values) {
   return list;
 }
 
-json condition_json(const Results& results, const std::string& condition) {
-  json object = {{"name", condition},           {"title", condition_title(condition)},
-                 {"milestones", json::array()}, {"thresholds", json::array()},
-                 {"names", json::array()},      {"groups", json::array()}};
-  const Run* run = results.example(condition);
+// A run of the condition that has a log, finished if there is one.
+const Run* example_of(const Report& report, const std::string& condition) {
+  if (const Run* run = report.results.example(condition)) return run;
+  for (const Run& run : report.under_way) {
+    if (run.condition == condition) return &run;
+  }
+  return nullptr;
+}
+
+json condition_json(const Report& report, const std::string& condition) {
+  json object = {{"name", condition},
+                 {"title", condition_title(condition)},
+                 {"slug", condition_slug(condition)},
+                 {"milestones", json::array()},
+                 {"thresholds", json::array()},
+                 {"names", json::array()},
+                 {"groups", json::array()}};
+  const Run* run = example_of(report, condition);
   if (!run) return object;
   object["counts"] = run->log->class_counts;
   object["names"] = run->log->class_names;
@@ -48,7 +62,7 @@ json condition_json(const Results& results, const std::string& condition) {
                                          : "");
   }
   object["thresholds"] = groups.thresholds();
-  for (int epoch : milestones(results, condition)) object["milestones"].push_back(epoch + 1);
+  for (int epoch : milestones(report.results, condition)) object["milestones"].push_back(epoch + 1);
   return object;
 }
 
@@ -57,16 +71,38 @@ json run_json(const Results& results, const Run& run, At at) {
     return std::find(list.begin(), list.end(), value) - list.begin();
   };
   json object = {{"series", run.series},
+                 {"strategy", run.strategy},
+                 {"rho", run.rho},
                  {"condition", index(results.conditions, run.condition)},
-                 {"seed", index(results.seeds, run.seed)}};
-  for (Metric metric : kMetrics)
-    object["result"][std::string(metric_name(metric))] = rounded(accuracy(run, metric, at));
+                 {"seed", index(results.seeds, run.seed)},
+                 {"params", json::object()}};
+  for (const std::string& key : results.varying) {
+    if (const auto value = run.config.find(key); value != run.config.end())
+      object["params"][key] = value->second;
+  }
+  if (run.under_way) object["under_way"] = true;
+  for (Metric metric : kMetrics) {
+    object["result"][std::string(metric_name(metric))] =
+        run.under_way ? json() : rounded(accuracy(run, metric, at));
+  }
   if (!run.log) return object;
   for (Track track : kTracks)
     object["curves"][std::string(track_name(track))] = rounded(track_of(*run.log, track));
   const auto& classes = (at == At::kBest ? run.log->best : run.log->last).per_class;
-  if (!classes.empty()) object["classes"] = rounded(classes);
+  if (!classes.empty() && !run.under_way) object["classes"] = rounded(classes);
   return object;
+}
+
+// Epochs of the longest run; those planned, of one that is under way.
+int epochs_of(const Report& report) {
+  int most = std::max(1, report.results.epochs());
+  for (const Run& run : report.under_way) {
+    const auto planned = run.config.find("epochs");
+    const auto epochs = planned == run.config.end() ? std::nullopt : base::parse_integer(planned->second);
+    most = std::max(
+        most, static_cast<int>(std::clamp<std::int64_t>(epochs.value_or(0), run.log->epochs(), 100000)));
+  }
+  return most;
 }
 
 json logs_json(const Report& report, const Archive& archive) {
@@ -76,14 +112,14 @@ json logs_json(const Report& report, const Archive& archive) {
   return {{"name", name + "logs.tar.gz"}, {"packed", base64(archive.packed)}};
 }
 
-std::string data_json(const Report& report, const Archive& archive) {
+json data_json(const Report& report, const Archive& archive) {
   const Results& results = report.results;
   const At at = report.summary.options.at;
   json object = {
       {"baseline", report.summary.baseline},
       {"baseline_title", series_title(report.summary.baseline)},
       {"deviation", report.summary.options.deviation == Deviation::kSample ? "sample" : "population"},
-      {"epochs", std::max(1, results.epochs())},
+      {"epochs", epochs_of(report)},
       {"seeds", results.seeds},
       {"series", json::array()},
       {"conditions", json::array()},
@@ -92,7 +128,8 @@ std::string data_json(const Report& report, const Archive& archive) {
       {"lambda", json::array()},
       {"files", json::object()},
       {"logs", logs_json(report, archive)},
-      {"has_curves", results.has_logs()},
+      {"varying", results.varying},
+      {"has_curves", results.has_logs() || !report.under_way.empty()},
       {"has_classes", false},
       {"has_ratios", results.conditions.size() > 1}};
   const std::vector<Look> look = looks(results);
@@ -105,23 +142,29 @@ std::string data_json(const Report& report, const Archive& archive) {
                                 {"dash", look[s].dash},
                                 {"point", look[s].point}});
     const std::string strategy = results.strategy_of(name);
-    const std::vector<double> lambda = lambda_of(strategy, results.epochs());
+    const std::vector<double> lambda = lambda_of(strategy, epochs_of(report));
     if (!lambda.empty() && strategies.insert(strategy).second) {
       object["lambda"].push_back({{"series", name}, {"values", rounded(lambda)}});
     }
   }
   for (const std::string& condition : results.conditions)
-    object["conditions"].push_back(condition_json(results, condition));
-  for (const Run& run : results.runs) {
-    object["runs"].push_back(run_json(results, run, at));
-    if (object["runs"].back().contains("classes")) object["has_classes"] = true;
-    if (run.log && object["rate"].empty()) object["rate"] = run.log->lr_history;
+    object["conditions"].push_back(condition_json(report, condition));
+  for (const std::vector<Run>* runs : {&results.runs, &report.under_way}) {
+    for (const Run& run : *runs) {
+      object["runs"].push_back(run_json(results, run, at));
+      if (object["runs"].back().contains("classes")) object["has_classes"] = true;
+      if (run.log && object["rate"].empty()) object["rate"] = run.log->lr_history;
+    }
   }
   for (const Table& table : report.tables) {
     object["files"][table.id] = {
         {"csv", to_csv(table)}, {"tex", to_latex(table)}, {"md", to_markdown(table)}};
   }
-  return base::quote::json_in_html(object.dump(-1, ' ', false, json::error_handler_t::replace));
+  return object;
+}
+
+std::string text_of(const json& object) {
+  return object.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 // A finding on a scale that all share: the pairs as dots, their difference as a bar, its interval as a
@@ -305,7 +348,7 @@ std::string logs_html(const Archive& archive) {
 }
 
 // Puts each part in its place, in one walk: what a part contains is never searched again.
-std::string filled(std::string_view html, const std::map<std::string, std::string, std::less<>>& parts) {
+std::string filled(std::string_view html, const Parts& parts) {
   std::string out;
   while (!html.empty()) {
     const std::size_t start = html.find('@');
@@ -326,25 +369,53 @@ std::string filled(std::string_view html, const std::map<std::string, std::strin
 
 std::string script() {
   std::string all;
-  for (const char* name : {"charts.js", "classes.js", "view.js", "page.js"}) all += embedded(name);
+  for (const char* name : {"charts.js", "classes.js", "view.js", "grid.js", "live.js", "page.js"})
+    all += embedded(name);
   return all;
 }
 
-}  // namespace
+// The parts of a page that change while a study runs, by the ids of their elements.
+Parts changing_parts(const Report& report, const Live* live) {
+  std::string tables;
+  for (const Table& table : report.tables) {
+    // Every class is in the explorer, which offers its table as files.
+    if (!table.id.starts_with("against") && !table.id.starts_with("every_class_")) tables += to_html(table);
+  }
+  const std::string none = report.results.runs.empty() ? "<p>No run is finished yet.</p>" : "";
+  const std::string facts =
+      none.empty() ? report_facts(report.results) : fmt::format("{} under way", report.under_way.size());
+  return {{"facts", html_escape(facts)},
+          {"part-findings", none.empty() ? findings_html(report) : none},
+          {"part-tables", tables},
+          {"part-protocol", none.empty() ? fingerprints_html(report.results) : none},
+          {"part-warnings", list_section("warnings", "Warnings", report.results.warnings)},
+          {"part-progress", live ? live->progress : ""}};
+}
 
-std::string page(const Report& report) {
-  std::string tables, against;
-  for (const Table& table : report.tables)
-    (table.id.starts_with("against") ? against : tables) += to_html(table);
+json data_of(const Report& report, const Archive& archive, const Live* live) {
+  json data = data_json(report, archive);
+  if (live) {
+    data["live"] = true;
+    data["version"] = live->version;
+  }
+  return data;
+}
+
+std::string whole_page(const Report& report, const Archive& archive, const Live* live) {
+  std::string against;
+  for (const Table& table : report.tables) {
+    if (table.id.starts_with("against")) against += to_html(table);
+  }
+  Parts parts = changing_parts(report, live);
   const auto& warnings = report.results.warnings;
-  const std::string title = report_title(report);
-  const Archive archive = pack_logs(report.results);
-  const std::string notes = notes_section(report.notes);
+  const std::string title = report_title(report), notes = notes_section(report.notes);
   return filled(
       embedded("page.html"),
       {{"TITLE", html_escape(title)},
        {"HEADING", html_escape(title)},
-       {"FACTS", html_escape(report_facts(report.results))},
+       {"KICKER", live ? "Longtail study, live" : "Longtail report"},
+       {"CONNECT", live ? "'self'" : "'none'"},
+       {"FACTS", parts["facts"]},
        {"ABOUT", about_html(report.notes)},
        {"NOTES", notes},
        {"NOTESLINK", notes.empty() ? "" : "<a href=\"#notes\">Notes</a>"},
@@ -352,16 +423,33 @@ std::string page(const Report& report) {
        {"STYLE", std::string(embedded("page.css"))},
        {"CHART", std::string(embedded("chart.min.js"))},
        {"SCRIPT", script()},
-       {"DATA", data_json(report, archive)},
-       {"FINDINGS", findings_html(report)},
-       {"TABLES", tables},
+       {"DATA", base::quote::json_in_html(text_of(data_of(report, archive, live)))},
+       {"PROGRESS", parts["part-progress"]},
+       {"FINDINGS", parts["part-findings"]},
+       {"TABLES", parts["part-tables"]},
        {"AGAINST", list_section("against", "Beside the published results", report.against, against)},
        {"AGAINSTLINK", report.against.empty() ? "" : "<a href=\"#against\">Beside the paper</a>"},
-       {"PROTOCOL", fingerprints_html(report.results)},
+       {"PROTOCOL", parts["part-protocol"]},
        {"WARNINGLINK",
         warnings.empty() ? "" : fmt::format("<a href=\"#warnings\">Warnings ({})</a>", warnings.size())},
-       {"WARNINGS", list_section("warnings", "Warnings", warnings)},
+       {"WARNINGS", parts["part-warnings"]},
        {"FOOTER", "Made by longtail report. Charts by Chart.js."}});
+}
+
+// A live page has no archive: the logs are still written, and it is made at every epoch.
+const Archive kNoArchive{.remark =
+                             "The logs are not in this live page; longtail report makes one that has them."};
+
+}  // namespace
+
+std::string page(const Report& report) { return whole_page(report, pack_logs(report.results), nullptr); }
+
+std::string live_page(const Report& report, const Live& live) {
+  return whole_page(report, kNoArchive, &live);
+}
+
+std::string live_state(const Report& report, const Live& live) {
+  return text_of({{"data", data_of(report, kNoArchive, &live)}, {"parts", changing_parts(report, &live)}});
 }
 
 }  // namespace longtail::report

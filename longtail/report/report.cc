@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include "longtail/base/error.h"
@@ -78,6 +79,15 @@ Report make_report(const ReportOptions& options) {
   Report report;
   report.results = read_results(options.inputs, options.read);
   report.notes = read_notes(options.inputs, report.results.warnings);
+  std::vector<Run>& runs = report.results.runs;
+  const auto finished =
+      std::stable_partition(runs.begin(), runs.end(), [](const Run& run) { return !run.under_way; });
+  report.under_way.assign(std::make_move_iterator(finished), std::make_move_iterator(runs.end()));
+  runs.erase(finished, runs.end());
+  if (runs.empty()) {
+    report.summary.baseline = report.results.plainest;
+    return report;
+  }
   report.summary = summarise(report.results, options.summary);
   if (const std::string remark = unverified(report.results); !remark.empty())
     report.summary.remarks.push_back(remark);

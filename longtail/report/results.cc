@@ -66,7 +66,7 @@ void select_epoch(Run& run, Select select, std::vector<std::string>& warnings) {
               balanced.empty() ? std::nan("") : balanced[best]};
 }
 
-Run run_of(const fs::path& path) {
+Run run_of(const fs::path& path, bool unfinished) {
   auto log = std::make_shared<train::RunLog>(train::read_log(path));
   if (log->schema > train::kLogSchema) {
     base::fail("has schema {}, this program reads up to {}; a newer longtail wrote it", log->schema,
@@ -93,9 +93,10 @@ Run run_of(const fs::path& path) {
   }
   const auto asked = run.config.find("epochs");
   const auto wanted = asked == run.config.end() ? std::nullopt : base::parse_integer(asked->second);
-  if (wanted && *wanted > log->epochs())
-    base::fail("is not finished: {} of {} epochs", log->epochs(), *wanted);
-  if (!log->finished && log->schema > 0) base::fail("is not finished");
+  run.under_way = (wanted && *wanted > log->epochs()) || (!log->finished && log->schema > 0);
+  if (run.under_way && !unfinished) {
+    base::fail("is not finished{}", wanted ? fmt::format(": {} of {} epochs", log->epochs(), *wanted) : "");
+  }
   run.log = std::move(log);
   return run;
 }
@@ -245,7 +246,7 @@ bool engines_collide(const std::vector<Run>& runs) {
 void drop_odd_epochs(std::vector<Run>& runs, const ReadOptions& options, std::vector<std::string>& warnings) {
   std::map<int, int> counts;
   for (const Run& run : runs) {
-    if (run.log) ++counts[run.log->epochs()];
+    if (run.log && !run.under_way) ++counts[run.log->epochs()];
   }
   if (counts.empty() && options.epochs.value_or(0) > 0)
     warnings.push_back("--epochs is ignored: results without logs do not say how long they trained.");
@@ -261,7 +262,7 @@ void drop_odd_epochs(std::vector<Run>& runs, const ReadOptions& options, std::ve
                                  base::join(there, ", "));
   }
   std::erase_if(runs, [&](const Run& run) {
-    if (!run.log || run.log->epochs() == wanted) return false;
+    if (!run.log || run.under_way || run.log->epochs() == wanted) return false;
     warnings.push_back(
         fmt::format("{}: trained for {} epochs where {} {}; left out (--epochs {} reports those, --epochs "
                     "all each as its own row).",
@@ -470,6 +471,7 @@ Results detail::arrange(std::vector<Run> runs, std::vector<std::string> warnings
   results.plainest = plainest_of(results.series, runs, keys);
   for (const auto& [rho, condition] : conditions) results.conditions.push_back(condition);
   results.seeds.assign(seeds.begin(), seeds.end());
+  results.varying.assign(keys.begin(), keys.end());
   results.runs = std::move(runs);
   check_pairs(results, warnings);
   note_unproven(results, warnings);
@@ -486,7 +488,7 @@ Results read_results(std::span<const fs::path> paths, const ReadOptions& options
   std::vector<std::string> warnings;
   const auto add_log = [&](const fs::path& path) {
     try {
-      runs.push_back(run_of(path));
+      runs.push_back(run_of(path, options.unfinished));
       select_epoch(runs.back(), options.select, warnings);
     } catch (const base::Error& error) {
       const std::string why = error.what();

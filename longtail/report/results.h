@@ -40,6 +40,7 @@ struct Run {
   std::optional<Accuracies> last{};             // a CSV has only one result a run
   std::map<std::string, std::string> config{};  // empty from a CSV
   std::shared_ptr<const train::RunLog> log{};   // null from a CSV
+  bool under_way = false;                       // its log is not finished
 
   std::string data{};  // what else makes its condition: "cifar100", empty where only rho does
   std::string
@@ -57,6 +58,7 @@ struct ReadOptions {
   // Runs are compared only at the same number of epochs: the most common one, or this one. 0: each is its own
   // series.
   std::optional<int> epochs;
+  bool unfinished = false;  // also read the logs of runs that are under way
 };
 
 class Results {
@@ -66,6 +68,7 @@ class Results {
   std::string plainest;                 // of the first strategy, the series nearest to the default parameters
   std::vector<std::string> conditions;  // ascending rho
   std::vector<std::int64_t> seeds;      // ascending
+  std::vector<std::string> varying;     // parameters other than the strategy that differ between runs
   std::vector<std::string> warnings;
 
   // What its runs were drawn by: "progressive:gamma=2"; empty if there is no such series.

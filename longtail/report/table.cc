@@ -141,7 +141,13 @@ std::string to_markdown(const Table& table) {
   return out;
 }
 
-std::string to_latex(const Table& table) {
+namespace {
+
+constexpr std::size_t kRowsOfAPage = 50;
+
+// One float with the rows from `from` to `to`.
+std::string latex_part(const Table& table, std::size_t from, std::size_t to, const std::string& caption,
+                       const std::string& label) {
   std::string spec;
   int width = 0;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
@@ -151,19 +157,19 @@ std::string to_latex(const Table& table) {
     width += widest + 3;
   }
   const bool wide = width > 90;  // about the text width of an article at ten points
-  std::string out = "\\begin{table}[htbp]\n  \\centering\n  \\caption{" + latex_escape(table.caption) +
-                    "}\n  \\label{tab:" + table.id + "}\n";
+  std::string out = "\\begin{table}[htbp]\n  \\centering\n  \\caption{" + latex_escape(caption) +
+                    "}\n  \\label{tab:" + label + "}\n";
   if (wide) out += "  \\resizebox{\\textwidth}{!}{%\n";
   out += "  \\begin{tabular}{" + spec + "}\n    \\toprule\n    ";
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     out += (c ? " & " : "") + ("\\textbf{" + latex_escape(table.columns[c].title)) + "}";
   }
   out += " \\\\\n    \\midrule\n";
-  for (std::size_t r = 0; r < table.rows.size(); ++r) {
-    if (starts_group(table, r)) out += "    \\midrule\n";
+  for (std::size_t r = from; r < to; ++r) {
+    if (r > from && starts_group(table, r)) out += "    \\midrule\n";
     out += "    ";
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      out += (c ? " & " : "") + (repeats(table, r, c) ? "" : latex(table.rows[r][c]));
+      out += (c ? " & " : "") + (r > from && repeats(table, r, c) ? "" : latex(table.rows[r][c]));
     }
     out += " \\\\\n";
   }
@@ -175,16 +181,38 @@ std::string to_latex(const Table& table) {
   return out + "\\end{table}\n";
 }
 
+// A table of more rows than fit on a page goes over several.
+std::size_t latex_parts(const Table& table) {
+  return std::max<std::size_t>(1, (table.rows.size() + kRowsOfAPage - 1) / kRowsOfAPage);
+}
+
+}  // namespace
+
+std::string to_latex(const Table& table) {
+  const std::size_t parts = latex_parts(table);
+  if (parts == 1) return latex_part(table, 0, table.rows.size(), table.caption, table.id);
+  std::string out;
+  for (std::size_t p = 0; p < parts; ++p) {
+    out += latex_part(table, p * kRowsOfAPage, std::min(table.rows.size(), (p + 1) * kRowsOfAPage),
+                      fmt::format("{} Part {} of {}.", table.caption, p + 1, parts),
+                      p == 0 ? table.id : fmt::format("{}-{}", table.id, p + 1));
+  }
+  return out;
+}
+
 std::string latex_document(const std::vector<Table>& tables) {
   std::string out =
       "% Every table of the report; `pdflatex all.tex` in this folder.\n"
       "\\documentclass{article}\n\\usepackage[utf8]{inputenc}\n"
       "\\usepackage[margin=2.5cm]{geometry}\n\\usepackage{booktabs}\n\\usepackage{graphicx}\n\\begin{"
       "document}\n";
-  int count = 0;
+  std::size_t waiting = 0;
   for (const Table& table : tables) {
     out += "\\input{" + table.id + ".tex}\n";
-    if (++count % 6 == 0) out += "\\clearpage\n";  // LaTeX keeps only so many floats waiting
+    waiting += latex_parts(table);
+    if (waiting < 6) continue;
+    out += "\\clearpage\n";  // LaTeX keeps only so many floats waiting
+    waiting = 0;
   }
   return out + "\\end{document}\n";
 }

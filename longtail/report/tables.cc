@@ -366,6 +366,11 @@ std::vector<Table> all_tables(const Results& results, const Summary& summary) {
   for (auto c = results.conditions.rbegin(); c != results.conditions.rend(); ++c) {
     add(per_seed_groups_table(results, *c, summary.options));
   }
+  for (auto c = results.conditions.rbegin(); c != results.conditions.rend(); ++c) {
+    add(group_confusion_table(results, *c, summary.options));
+    add(worst_pairs_table(results, *c, summary.options));
+    add(every_class_table(results, *c, summary.options));
+  }
   add(calibration_table(results, summary.options));
   add(dataset_table(results));
   add(group_counts_table(results));

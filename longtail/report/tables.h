@@ -43,6 +43,23 @@ Table per_seed_groups_table(const Results& results, const std::string& condition
 std::optional<Table> paired_table(const Results& results, const Summary& summary, const std::string& series);
 std::optional<Table> best_final_table(const Results& results, const SummaryOptions& options);
 std::optional<Table> calibration_table(const Results& results, const SummaryOptions& options);
+// The accuracy of every class, the most frequent first. The three of classes are in tables_classes.cc; none
+// without logs, the last two none without confusion matrices.
+std::optional<Table> every_class_table(const Results& results, const std::string& condition,
+                                 const SummaryOptions& options);
+// Where the images of head, medium and tail go.
+std::optional<Table> group_confusion_table(const Results& results, const std::string& condition,
+                                           const SummaryOptions& options);
+// The classes that are most often taken for one other.
+std::optional<Table> worst_pairs_table(const Results& results, const std::string& condition,
+                                       const SummaryOptions& options);
+// The confusion matrices of all seeds added up.
+struct Confusion {
+  int runs = 0;
+  std::vector<std::vector<std::int64_t>> counts{};  // [true][predicted]; empty if no log has one
+};
+Confusion confusion_of(const Results& results, const std::string& series, const std::string& condition,
+                       At at);
 std::optional<Table> training_table(const Results& results);
 std::optional<Table> bias_variance_table(const Results& results);
 

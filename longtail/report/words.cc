@@ -104,14 +104,17 @@ std::string report_title(const Report& report) {
     if (!study.name.empty()) studies.push_back(study.name);
   }
   for (const std::string& dataset : datasets) {
+    // Data of one's own has a path (folder:pics/clean) and no name: the study's says more, and the last part
+    // of the path is better than all of it.
     const auto found = known.find(dataset);
-    if (found != known.end()) names.push_back(found->second);
-    // A folder has a path and no name: the study's says more, the last part of the path is better than all of
-    // it.
-    else if (!dataset.starts_with("folder:"))
+    const std::size_t colon = dataset.find(':');
+    if (found != known.end()) {
+      names.push_back(found->second);
+    } else if (colon == std::string::npos) {
       names.push_back(dataset);
-    else if (studies.empty())
-      names.push_back(last_part(dataset.substr(7)));
+    } else if (studies.empty()) {
+      names.push_back(last_part(dataset.substr(colon + 1)));
+    }
   }
   const std::string on = names.empty() ? "" : " on " + base::join(names, " and ");
   return studies.empty() ? "Sampling strategies" + on

@@ -58,6 +58,7 @@ class PageTest : public testing::Test {
     options.against_paper = false;
     base::write_atomically(out_->path() / "hostile.html", page(make_report(options)));
     write_study_page(options);
+    write_grid_page(options);
     browser_ = std::make_unique<Browser>(*driver, *chromium);
     // Nothing can be fetched from now on.
     browser_->devtools("Network.enable", json::object());
@@ -87,6 +88,25 @@ class PageTest : public testing::Test {
                                             "onerror='window.pwned=1'>\n- </section>@DATA@\n"));
     options.inputs = {study.path()};
     base::write_atomically(out_->path() / "study.html", page(make_report(options)));
+  }
+  // A grid over a learning rate and a network beside the strategy: what a run reaches is a sum of the three.
+  static void write_grid_page(ReportOptions options) {
+    const test::Folder logs("page_grid");
+    for (const char* strategy : {"uniform", "progressive:gamma=2"}) {
+      for (const char* lr : {"0.05", "0.1", "0.2"}) {
+        for (const char* model : {"resnet20", "resnet32"}) {
+          for (const std::int64_t seed : {1, 2}) {
+            train::RunLog log =
+                test::make_log({.strategy = strategy, .seed = seed, .epochs = 4, .classes = 10});
+            log.config["lr"] = lr;
+            log.config["model"] = model;
+            logs.add(std::string(strategy, 7) + lr + model + std::to_string(seed), log);
+          }
+        }
+      }
+    }
+    options.inputs = {logs.path()};
+    base::write_atomically(out_->path() / "grid.html", page(make_report(options)));
   }
   static void TearDownTestSuite() {
     browser_.reset();

@@ -257,7 +257,7 @@ TEST_F(PageTest, AClassCanBeFoundAndSortedBy) {
   browser_->click("#class-table th:nth-child(4) button");
   const json values = browser_->run(
       "return [...document.querySelectorAll('#class-table tbody tr')].map(r => "
-      "Number(r.cells[3].textContent))");
+      "parseFloat(r.cells[3].textContent))");
   ASSERT_EQ(values.size(), 100u);
   for (std::size_t i = 1; i < values.size(); ++i)
     EXPECT_GE(values[i - 1].get<double>(), values[i].get<double>());

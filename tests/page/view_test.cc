@@ -187,5 +187,98 @@ TEST_F(PageTest, EverySeedIsAFaintLineBehindTheMean) {
             2);
 }
 
+TEST_F(PageTest, AnyParameterOfAGridCanBeColourRowsOrColumns) {
+  load("grid.html", 1440);
+  EXPECT_THAT(complaints(), testing::IsEmpty());
+  const auto shape = [] {
+    return browser_->run(
+        "const t = document.getElementById('grid-table'); return [t.tBodies[0].rows.length, "
+        "t.tHead.rows[0].cells.length - 1, document.querySelectorAll('#grid-legend span').length, "
+        "[...t.querySelectorAll('text')].reduce((n, e) => n + Number(/\\((\\d+)\\)/.exec(e.textContent)[1]), "
+        "0)]");
+  };
+  const auto choose = [](const char* what, const char* key) {
+    browser_->run(std::string("const s = document.getElementById('pick-") + what + "'; s.value = '" + key +
+                  "'; s.dispatchEvent(new Event('change'));");
+  };
+  EXPECT_EQ(browser_->run("return [...document.getElementById('pick-rows').options].map(o => o.value)"),
+            json({"(none)", "strategy", "gamma", "lr", "model"}));
+  choose("rows", "lr");
+  choose("columns", "model");
+  EXPECT_EQ(shape(), json({3, 2, 2, 24})) << "every run is in one panel";
+  choose("colour", "lr");
+  choose("rows", "(none)");
+  choose("columns", "strategy");
+  EXPECT_EQ(shape(), json({1, 2, 3, 24}));
+  // The mean of the four runs of a panel's line is the mean of their results.
+  const json both = browser_->run(
+      "const runs = longtail.data.runs.filter(r => r.strategy === 'uniform' && r.params.lr === '0.05').map(r "
+      "=> "
+      "r.result.overall); return [runs.length, (runs.reduce((a, b) => a + b) / 4).toFixed(1), "
+      "document.querySelector('#grid-table tbody td text').textContent]");
+  EXPECT_EQ(both[0], 4);
+  EXPECT_THAT(both[2].get<std::string>(), testing::StartsWith(both[1].get<std::string>() + " ± "));
+  // The choice is part of the view.
+  const std::string hash = browser_->run("return location.hash");
+  load("grid.html" + hash, 1440);
+  EXPECT_EQ(shape(), json({1, 2, 3, 24}));
+  load("index.html", 1440);
+  EXPECT_EQ(browser_->run("return document.getElementById('grid').hidden"), true)
+      << "strategy and ratio alone";
+}
+
+TEST_F(PageTest, TheComparerShowsOnlyWhatDiffers) {
+  load(
+      "grid.html#left=uniform+%28lr%3D0.1%2C+model%3Dresnet20%29&right=uniform+%28lr%3D0.2%2C+model%"
+      "3Dresnet20%29",
+      1440);
+  const std::string rows =
+      "return [...document.querySelectorAll('#compare-table .setting')].map(r => "
+      "[...r.cells].slice(0, 3).map(c => c.textContent))";
+  EXPECT_EQ(browser_->run(rows), json({{"lr", "0.1", "0.2"}}));
+  load(
+      "grid.html#left=uniform+%28lr%3D0.1%2C+model%3Dresnet20%29&right=progressive%3Agamma%3D2+%28lr%3D0.1%"
+      "2C+model%3Dresnet32%29",
+      1440);
+  EXPECT_EQ(
+      browser_->run(rows),
+      json({{"strategy", "uniform", "progressive"}, {"gamma", "–", "2"}, {"model", "resnet20", "resnet32"}}));
+  EXPECT_EQ(browser_->run("return document.querySelectorAll('#compare-table tbody tr').length"), 7);
+  EXPECT_THAT(complaints(), testing::IsEmpty());
+}
+
+TEST_F(PageTest, ParallelCoordinatesHaveALineForEverySeriesWhenThreeParametersVary) {
+  load("grid.html", 390);
+  EXPECT_EQ(browser_->run("return document.querySelectorAll('#parallel polyline').length"), 12);
+  EXPECT_EQ(browser_->run("return document.querySelector('#parallel polyline').points.length"), 5);
+  EXPECT_LE(browser_->run("return document.documentElement.scrollWidth").get<int>(), 390);
+  load("index.html", 1440);
+  EXPECT_EQ(browser_->run("return document.querySelectorAll('#parallel polyline').length"), 0);
+}
+
+TEST_F(PageTest, LegendAndCellsSayMeanStandardErrorAndNumber) {
+  std::vector<double> values;
+  for (const auto& row : base::split(base::read_text(out_->path() / "results.csv"), '\n')) {
+    const std::vector<std::string> cells = base::split(row, ',');
+    if (cells.size() > 3 && cells[0] == "100" && cells[1] == "uniform")
+      values.push_back(*base::parse_real(cells[3]));
+  }
+  ASSERT_EQ(values.size(), 3u);
+  const std::string words = fixed(mean(values), 1) + " ± " +
+                            fixed(deviation(values, Deviation::kSample) / std::sqrt(3.0), 1) + " (3)";
+  EXPECT_EQ(
+      browser_->run(
+          "return document.querySelector(\"#pick-series button[data-value='uniform'] small\").textContent"),
+      words);
+  EXPECT_THAT(browser_->run("return document.querySelector('#class-table tbody td.bar').textContent")
+                  .get<std::string>(),
+              testing::MatchesRegex("[0-9.]+ ± [0-9.]+ \\(3\\)"));
+  EXPECT_EQ(
+      browser_->run("return [...document.querySelectorAll('#class-files button')].map(b => b.textContent)"),
+      json({"CSV", "LaTeX", "Markdown"}));
+  EXPECT_THAT(browser_->run("return longtail.data.files.every_class_rho100.csv").get<std::string>(),
+              testing::StartsWith("Class,Images,Group,Uniform,Uniform std,"));
+}
+
 }  // namespace
 }  // namespace longtail::report

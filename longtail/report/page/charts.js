@@ -200,23 +200,24 @@ const fillers = {
     const logarithmic = state.track === 'train_loss', drawn = [];
     let least = Infinity;
     for (const s of data.series) {
-      const runs = runsOf(s.name, state.condition).filter(r => r.curves), points = [];
-      for (let e = 0; e < (runs.length ? data.epochs : 0); ++e) {
-        const values = runs.map(r => r.curves[state.track][e]).filter(v => v !== null && v !== undefined);
+      const runs = runsOf(s.name, state.condition).filter(r => r.curves), finished = runs.filter(r => !r.under_way), points = [];
+      for (let e = 0; e < (finished.length ? data.epochs : 0); ++e) {
+        const values = finished.map(r => r.curves[state.track][e]).filter(v => v !== null && v !== undefined);
         if (values.length) points.push({x: e + 1, y: mean(values), s: values.length > 1 ? deviation(values) : null});
       }
-      if (state.series.has(s.name)) for (const p of points) if (p.y > 0) least = Math.min(least, p.y);
-      drawn.push({s, runs, points});
+      const seen = state.series.has(s.name) ? [...points.map(p => p.y), ...runs.flatMap(r => r.curves[state.track])] : [];
+      for (const y of seen) if (y > 0) least = Math.min(least, y);
+      drawn.push({s, runs, finished, points});
     }
     const floor = logarithmic && isFinite(least) ? .8 * least : 0;
     chart.data.datasets = [];
-    for (const {s, runs, points} of drawn) {
+    for (const {s, runs, finished, points} of drawn) {
       const common = {label: s.title, series: s.name, hidden: !state.series.has(s.name), pointRadius: 0, borderColor: colourOf(s), backgroundColor: colourOf(s)};
       chart.data.datasets.push({...common, data: points, borderWidth: 2, borderDash: DASHES[s.dash], pointHitRadius: 6, pointHoverRadius: 4});
       const edge = (k, fill) => ({...common, band: true, data: points.map(p => ({x: p.x, y: Math.max(floor, p.y + k * (p.s || 0))})), borderWidth: 0, fill, backgroundColor: fade(s.colour, .18)});
       chart.data.datasets.push(edge(1, false), edge(-1, '-1'));
-      for (const run of runs.length > 1 ? runs : []) {
-        chart.data.datasets.push({...common, seed: data.seeds[run.seed], borderWidth: .8, borderColor: fade(s.colour, .4), pointHitRadius: 0,
+      for (const run of runs.filter(r => r.under_way || finished.length > 1)) {
+        chart.data.datasets.push({...common, seed: data.seeds[run.seed], borderWidth: run.under_way ? 1.6 : .8, borderColor: fade(s.colour, run.under_way ? .8 : .4), pointHitRadius: 0,
           data: run.curves[state.track].map((y, e) => ({x: e + 1, y})).filter(p => p.y !== null)});
       }
     }

@@ -5,8 +5,8 @@ function classRows() {
   const condition = data.conditions[state.condition];
   const series = data.series.filter(s => state.series.has(s.name));
   return (condition.counts || []).map((count, k) => {
-    const values = series.map(s => mean(runsOf(s.name, state.condition).map(r => r.classes ? r.classes[k] : null).filter(v => v !== null)));
-    return {name: condition.names[k] || 'class ' + k, count, group: condition.groups[k], values};
+    const lists = series.map(s => runsOf(s.name, state.condition).map(r => r.classes ? r.classes[k] : null).filter(v => v !== null));
+    return {name: condition.names[k] || 'class ' + k, count, group: condition.groups[k], lists, values: lists.map(mean)};
   });
 }
 
@@ -25,7 +25,7 @@ function classTable() {
     button.textContent = title + (state.sort.column === c ? (state.sort.down ? ' ↓' : ' ↑') : '');
     button.addEventListener('click', () => {
       state.sort = {column: c, down: state.sort.column === c ? !state.sort.down : c !== 0};
-      update();
+      showClasses();
     });
     th.append(button);
     row.append(th);
@@ -35,7 +35,7 @@ function classTable() {
   const columns = document.createElement('colgroup');
   titles.forEach((_, c) => columns.append(Object.assign(document.createElement('col'), {className: ['name', 'count', 'group'][c] || ''})));
   find('class-table').querySelector('colgroup').replaceWith(columns);
-  find('class-table').style.minWidth = 19 + 7.5 * series.length + 'em';
+  find('class-table').style.minWidth = 20 + 9 * series.length + 'em';
   const key = r => [r.name, r.count, r.group, ...r.values][Math.min(state.sort.column, 2 + series.length)];
   const rows = classRows().filter(r => r.name.toLowerCase().includes(state.filter));
   rows.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0) * (state.sort.down ? -1 : 1));
@@ -52,13 +52,19 @@ function classTable() {
     add(String(r.count));
     add(r.group, true);
     r.values.forEach((value, s) => {
-      const td = add(shown(value, 1));
+      const td = add(meanWords(r.lists[s]));
       td.classList.add('bar');
       td.style.setProperty('--chip', series[s].colour);
       td.style.setProperty('--fill', (value || 0) + '%');
     });
     return tr;
   }));
-  find('class-count').textContent = rows.length + ' classes, mean accuracy over the seeds switched on';
+  fileButtons(find('class-files'), 'every_class_' + data.conditions[state.condition].slug);
+  find('class-count').textContent = rows.length + ' classes; mean accuracy ± standard error (number of seeds switched on)';
 }
 
+// After a change that only the table shows.
+function showClasses() {
+  classTable();
+  writeView();
+}

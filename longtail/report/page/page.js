@@ -1,6 +1,6 @@
 // The report's page: state, controls, tables. Charts are in charts.js. No network, no storage.
 'use strict';
-const data = JSON.parse(document.getElementById('data').textContent);
+let data = JSON.parse(document.getElementById('data').textContent);
 const METRICS = ['overall', 'head', 'medium', 'tail'];
 const TITLES = {overall: 'Overall', head: 'Head', medium: 'Medium', tail: 'Tail'};
 const TRACKS = {test_acc: 'Test accuracy (%)', train_loss: 'Training loss', head_acc: 'Head accuracy (%)',
@@ -10,7 +10,7 @@ const state = {
   series: new Set(data.series.map(s => s.name)),
   groups: new Set(METRICS),
   seeds: new Set(data.seeds),
-  condition: data.conditions.length - 1,
+  condition: Math.max(0, data.conditions.length - 1),
   track: 'test_acc', effect: 'tail', paired: 'tail', zoom: null,
   sort: {column: 1, down: true}, filter: '', at: '',
 };
@@ -26,11 +26,20 @@ function deviation(list) {
   return Math.sqrt(list.reduce((sum, v) => sum + (v - centre) ** 2, 0) / divisor);
 }
 
+// Standard error of the mean, by the deviation of a sample whatever the tables use.
+function standardError(list) {
+  const centre = mean(list);
+  return list.length > 1 ? Math.sqrt(list.reduce((sum, v) => sum + (v - centre) ** 2, 0) / (list.length - 1) / list.length) : null;
+}
+// 39.1 ± 0.2 (3): mean, standard error, how many.
+const meanWords = (list, digits = 1) => list.length ? shown(mean(list), digits) + (list.length > 1 ? ' ± ' + shown(standardError(list), digits) : '') + ' (' + list.length + ')' : 'n/a';
+
 // The runs of a series in a condition whose seeds are switched on.
 const runsOf = (series, condition) =>
   data.runs.filter(r => r.series === series && r.condition === condition && state.seeds.has(data.seeds[r.seed]));
+const valuesOf = (series, condition, metric) => runsOf(series, condition).map(r => r.result[metric]).filter(v => v !== null);
 function cell(series, condition, metric) {
-  const values = runsOf(series, condition).map(r => r.result[metric]).filter(v => v !== null);
+  const values = valuesOf(series, condition, metric);
   return {mean: mean(values), std: values.length > 1 ? deviation(values) : null, n: values.length};
 }
 
@@ -54,8 +63,10 @@ function chips(id, items, pressed, toggle, radio) {
 }
 const flip = (set, value) => set.has(value) ? set.delete(value) : set.add(value);
 
+const allowed = {};  // what each choice of one can be
 function options(id, entries, key) {
   const select = find(id);
+  allowed[key] = entries.map(([value]) => value);
   for (const [value, title] of entries) select.add(new Option(title, value));
   select.addEventListener('change', () => { state[key] = select.value; update(); });
   showers.push(() => { select.value = state[key]; });
@@ -67,6 +78,11 @@ const showers = [];
 function controls() {
   chips('pick-series', data.series.map(s => ({value: s.name, title: s.title, colour: s.colour})),
     v => state.series.has(v), v => flip(state.series, v));
+  // The legend of every figure: the overall accuracy beside the name.
+  for (const button of find('pick-series').children) button.append(document.createElement('small'));
+  showers.push(() => {
+    for (const button of find('pick-series').children) button.lastChild.textContent = meanWords(valuesOf(button.dataset.value, state.condition, 'overall'));
+  });
   chips('pick-groups', METRICS.map(m => ({value: m, title: TITLES[m]})), v => state.groups.has(v), v => flip(state.groups, v));
   chips('pick-seeds', data.seeds.map(s => ({value: String(s), title: String(s)})),
     v => state.seeds.has(Number(v)), v => flip(state.seeds, Number(v)));
@@ -90,7 +106,7 @@ function controls() {
     find('zoom-to').value = state.zoom ? state.zoom[1] : data.epochs;
   });
   find('zoom-reset').addEventListener('click', () => { state.zoom = null; update(); });
-  find('class-filter').addEventListener('input', event => { state.filter = event.target.value.toLowerCase(); update(); });
+  find('class-filter').addEventListener('input', event => { state.filter = event.target.value.toLowerCase(); showClasses(); });
   showers.push(() => { if (find('class-filter').value.toLowerCase() !== state.filter) find('class-filter').value = state.filter; });
   for (const element of document.querySelectorAll('.baseline')) element.textContent = data.baseline_title;
 }
@@ -107,29 +123,31 @@ function save(name, content, type) {
 // The logs as they were packed: a .tar.gz.
 const packedLogs = () => Uint8Array.from(atob(data.logs.packed), letter => letter.charCodeAt(0));
 
+function fileButtons(box, id) {
+  const files = data.files[id];
+  box.replaceChildren();
+  for (const [ending, title] of files ? [['csv', 'CSV'], ['tex', 'LaTeX'], ['md', 'Markdown']] : []) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = title;
+    button.setAttribute('aria-label', title + ' of this table');
+    button.addEventListener('click', () => save(id + '.' + ending, files[ending], 'text/plain'));
+    box.append(button);
+  }
+}
+
 function tableFiles() {
   for (const figure of document.querySelectorAll('figure.table')) {
-    const id = figure.id.slice('table-'.length), files = data.files[id];
-    if (!files) continue;
     const box = document.createElement('div');
     box.className = 'files';
-    for (const [ending, title] of [['csv', 'CSV'], ['tex', 'LaTeX'], ['md', 'Markdown']]) {
-      const button = document.createElement('button');
-      button.type = 'button';
-      button.textContent = title;
-      button.setAttribute('aria-label', title + ' of this table');
-      button.addEventListener('click', () => {
-        save(id + '.' + ending, files[ending], 'text/plain');
-      });
-      box.append(button);
-    }
+    fileButtons(box, figure.id.slice('table-'.length));
     figure.append(box);
   }
 }
 
 // Tables wider than the screen say that they scroll.
 function scrollHints() {
-  for (const box of document.querySelectorAll('.scroll')) {
+  for (const box of document.querySelectorAll('.scroll:not([tabindex])')) {
     box.tabIndex = 0;
     const hint = document.createElement('p');
     hint.className = 'hint';
@@ -151,15 +169,23 @@ function update() {
   for (const show of showers) show();
   drawCharts();
   classTable();
+  drawGrid();
   writeView();
 }
 
 function start() {
+  Object.assign(data, {has_live: !!data.live, has_runs: data.runs.length > 0});
   for (const element of document.querySelectorAll('[data-needs]')) {
     if (!data['has_' + element.dataset.needs]) element.hidden = true;
   }
+  startLive();
+  if (!data.has_runs) {  // a study that has just begun
+    scrollHints();
+    return;
+  }
   if (!data.has_ratios) find('figure-groups').classList.add('wide');
   controls();
+  gridControls();
   tableFiles();
   scrollHints();
   if (find('save-logs')) find('save-logs').addEventListener('click', () => save(data.logs.name, packedLogs(), 'application/gzip'));
@@ -180,5 +206,5 @@ function start() {
     redraw();
   });
 }
-window.longtail = {data, state, charts: {}, update, packedLogs};
+window.longtail = {get data() { return data; }, state, charts: {}, update, packedLogs};
 start();

@@ -3,7 +3,7 @@
 // ignored.
 'use strict';
 
-const SINGLE = ['condition', 'track', 'effect', 'paired', 'zoom', 'sort', 'filter', 'at'];
+const SINGLE = ['condition', 'zoom', 'sort', 'filter', 'at'];
 let plain = {};  // the state of the page as it opens
 const detailsWithId = () => [...document.querySelectorAll('details[id]')];
 
@@ -19,7 +19,7 @@ function viewText() {
     for (const value of chosen) view.append(key, value);
   }
   if (state.condition !== plain.condition) view.set('at', data.conditions[state.condition].name);
-  for (const key of ['track', 'effect', 'paired']) if (state[key] !== plain[key]) view.set(key, state[key]);
+  for (const key of Object.keys(allowed)) if (state[key] !== plain[key]) view.set(key, state[key]);
   if (state.zoom) view.set('zoom', state.zoom.join('-'));
   if (state.sort.column !== plain.sort.column || state.sort.down !== plain.sort.down) view.set('sort', state.sort.column + (state.sort.down ? 'down' : 'up'));
   if (state.filter) view.set('class', state.filter);
@@ -37,8 +37,7 @@ function applyView(view) {
   }
   const condition = data.conditions.findIndex(c => c.name === view.get('at'));
   if (condition >= 0) state.condition = condition;
-  if (Object.keys(TRACKS).includes(view.get('track'))) state.track = view.get('track');
-  for (const key of ['effect', 'paired']) if (METRICS.includes(view.get(key))) state[key] = view.get(key);
+  for (const [key, values] of Object.entries(allowed)) if (values.includes(view.get(key))) state[key] = view.get(key);
   const zoom = (/^([0-9]+)-([0-9]+)$/.exec(view.get('zoom')) || []).slice(1).map(Number);
   if (zoom[0] >= 1 && zoom[0] < zoom[1] && zoom[1] <= data.epochs) state.zoom = zoom;
   const sort = /^([0-9]+)(down|up)$/.exec(view.get('sort'));
@@ -64,9 +63,9 @@ function showPlace() {
 }
 
 function startView() {
-  plain = Object.fromEntries(SINGLE.map(key => [key, state[key]]));
+  plain = Object.fromEntries([...SINGLE, ...Object.keys(allowed)].map(key => [key, state[key]]));
   const follow = () => addressed() ? applyView(addressed()) : void (state.at = location.hash.slice(1));
   follow();
   addEventListener('hashchange', () => { follow(); update(); });
-  for (const d of detailsWithId()) d.addEventListener('toggle', writeView);
+  document.addEventListener('toggle', writeView, true);
 }
