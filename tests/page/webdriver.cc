@@ -71,11 +71,12 @@ Browser::Browser(const std::string& chromedriver, const std::string& chromium) {
                             "--no-first-run", "--disable-background-networking", "--disable-component-update",
                             "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars",
                             "--user-data-dir=" + (folder_ / "profile").string()}}};
-    session_ = call(
-        "POST", "/session",
-        {{"capabilities",
-          {{"alwaysMatch",
-            {{"goog:chromeOptions", options}, {"goog:loggingPrefs", {{"browser", "ALL"}}}}}}}})["sessionId"];
+    session_ = call("POST", "/session",
+                    {{"capabilities",
+                      {{"alwaysMatch",
+                        {{"goog:chromeOptions", options},
+                         {"timeouts", {{"script", 240000}}},  // a busy machine is no fault of the page
+                         {"goog:loggingPrefs", {{"browser", "ALL"}}}}}}}})["sessionId"];
   } catch (...) {
     stop();
     throw;
@@ -109,7 +110,7 @@ json Browser::call(const std::string& method, const std::string& path, const jso
   ::curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, method.c_str());
   ::curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers);
   if (method == "POST") ::curl_easy_setopt(handle, CURLOPT_POSTFIELDS, text.c_str());
-  ::curl_easy_setopt(handle, CURLOPT_TIMEOUT, 120L);
+  ::curl_easy_setopt(handle, CURLOPT_TIMEOUT, 300L);
   ::curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, &append);
   ::curl_easy_setopt(handle, CURLOPT_WRITEDATA, &answer);
   const CURLcode code = ::curl_easy_perform(handle);

@@ -230,16 +230,18 @@ const fillers = {
     const rows = [];
     for (const s of data.series) {
       if (s.name === data.baseline || !state.series.has(s.name)) continue;
-      data.conditions.forEach((c, i) => rows.push({s, i, label: s.title + (data.conditions.length > 1 ? ', ' + c.title : '')}));
+      data.conditions.forEach((c, i) => {
+        const label = s.title + (data.conditions.length > 1 ? ', ' + c.title : ''), theirs = runsOf(data.baseline, i), points = [];
+        for (const ours of theirs.length ? runsOf(s.name, i) : []) {
+          const other = theirs.find(r => r.seed === ours.seed), a = ours.result[state.paired], b = other ? other.result[state.paired] : null;
+          if (a !== null && b !== null) points.push({x: a - b, row: label, what: 'seed ' + data.seeds[ours.seed]});
+        }
+        if (points.length) rows.push({s, label, points});
+      });
     }
     rows.reverse();
     chart.data.datasets = rows.map((row, y) => {
-      const points = [];
-      for (const ours of runsOf(row.s.name, row.i)) {
-        const theirs = runsOf(data.baseline, row.i).find(r => r.seed === ours.seed);
-        const a = ours.result[state.paired], b = theirs ? theirs.result[state.paired] : null;
-        if (a !== null && b !== null) points.push({x: a - b, y, row: row.label, what: 'seed ' + data.seeds[ours.seed]});
-      }
+      const points = row.points.map(p => ({...p, y}));
       const average = mean(points.map(p => p.x));
       const all = average === null ? points : [...points, {x: average, y, row: row.label, what: 'mean of ' + points.length}];
       return {label: row.label, series: row.s.name, data: all, borderColor: colourOf(row.s), pointHitRadius: 6,
