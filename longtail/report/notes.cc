@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
 #include "longtail/base/quote.h"
@@ -29,7 +31,10 @@ class Blocks {
       close();
     } else if (words.starts_with('#')) {
       close();
-      out_ += "<h3>" + base::quote::html(base::trim(words.substr(words.find_first_not_of('#')))) + "</h3>\n";
+      out_ +=
+          "<h3>" +
+          base::quote::html(base::trim(words.substr(std::min(words.size(), words.find_first_not_of('#'))))) +
+          "</h3>\n";
     } else if (words.starts_with("- ") || words.starts_with("* ")) {
       open("ul", "<ul class=\"plain\">");
       out_ += "<li>" + base::quote::html(words.substr(2)) + "</li>\n";

@@ -358,8 +358,8 @@ TEST(FiguresTest, TheTrainingLossIsOnALogarithmicAxis) {
   const std::string body = figures_of(logs).at("convergence_rho100").figure.body();
   const std::size_t title = body.find("set title 'Training loss'");
   ASSERT_NE(title, std::string::npos);
-  EXPECT_EQ(body.find("set logscale y", title), body.find("logscale y", title) - 4);
-  EXPECT_THAT(body.substr(0, title), testing::Not(HasSubstr("set logscale y")));
+  EXPECT_EQ(body.find("\nset logscale y", title), body.find("logscale y", title) - 5);
+  EXPECT_THAT(body.substr(0, title), testing::Not(HasSubstr("\nset logscale y")));
 }
 
 TEST(FiguresTest, EverySeriesLooksDifferentAndTheFourStrategiesAlwaysTheSame) {

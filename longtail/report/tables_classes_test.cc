@@ -62,8 +62,9 @@ TEST(ClassTablesTest, EveryClassHasItsMeanOverSeeds) {
   ASSERT_EQ(table.rows.size(), 3u);
   EXPECT_THAT(words(table, 0), ElementsAre("cat", "500", "head", "95.0 ± 5.0"));
   EXPECT_THAT(words(table, 2), ElementsAre("owl", "5", "tail", "30.0 ± 10.0"));
-  EXPECT_EQ(to_csv(table).substr(0, 70),
-            "Class,Images,Group,Uniform,Uniform std\ncat,500.0000,head,95.0000,5.0000");
+  EXPECT_THAT(
+      to_csv(table),
+      testing::StartsWith("Class,Images,Group,Uniform,Uniform std\ncat,500.0000,head,95.0000,5.0000\n"));
 }
 
 TEST(ClassTablesTest, LogsWithoutMatricesMakeNoTableOfConfusions) {
