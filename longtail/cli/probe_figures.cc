@@ -110,9 +110,9 @@ void draw_course(const ProbeReport& report, const fs::path& path) {
     }
     figure.block(fmt::format("s{}", s), rows);
     const std::string& strategy = report.results.front().strategies[s].strategy;
-    const std::string style =
-        fmt::format("with linespoints lw 2 pt 7 ps 0.5 lc rgb '{}' title {}", sampling::strategy_colour(strategy),
-                    base::quote::gnuplot(report::series_title(strategy)));
+    const std::string style = fmt::format("with linespoints lw 2 pt 7 ps 0.5 lc rgb '{}' title {}",
+                                          sampling::strategy_colour(strategy),
+                                          base::quote::gnuplot(report::series_title(strategy)));
     variance += fmt::format("{}$s{} using 1:2 {}", s > 0 ? ", " : "", s, style);
     bias += fmt::format("{}$s{} using 1:3 {}", s > 0 ? ", " : "", s, style);
   }

@@ -389,6 +389,7 @@ std::string condition_title(std::string_view condition) {
 }
 
 std::string Results::strategy_of(std::string_view series_name) const {
+  if (const auto found = strategies.find(series_name); found != strategies.end()) return found->second;
   for (const Run& run : runs) {
     if (run.series == series_name) return run.strategy;
   }
@@ -461,6 +462,7 @@ Results detail::arrange(std::vector<Run> runs, std::vector<std::string> warnings
   std::set<std::int64_t> seeds;
   for (const Run& run : runs) {
     series.insert(run.series);
+    results.strategies[run.series] = run.strategy;
     conditions.emplace(run.rho, run.condition);
     seeds.insert(run.seed);
   }

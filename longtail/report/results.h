@@ -69,6 +69,8 @@ class Results {
   std::vector<std::string> conditions;  // ascending rho
   std::vector<std::int64_t> seeds;      // ascending
   std::vector<std::string> varying;     // parameters other than the strategy that differ between runs
+  std::map<std::string, std::string, std::less<>>
+      strategies;  // of each series, also of one whose runs are gone
   std::vector<std::string> warnings;
 
   // What its runs were drawn by: "progressive:gamma=2"; empty if there is no such series.

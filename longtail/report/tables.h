@@ -46,7 +46,7 @@ std::optional<Table> calibration_table(const Results& results, const SummaryOpti
 // The accuracy of every class, the most frequent first. The three of classes are in tables_classes.cc; none
 // without logs, the last two none without confusion matrices.
 std::optional<Table> every_class_table(const Results& results, const std::string& condition,
-                                 const SummaryOptions& options);
+                                       const SummaryOptions& options);
 // Where the images of head, medium and tail go.
 std::optional<Table> group_confusion_table(const Results& results, const std::string& condition,
                                            const SummaryOptions& options);

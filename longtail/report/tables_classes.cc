@@ -55,7 +55,7 @@ Confusion confusion_of(const Results& results, const std::string& series, const 
 }
 
 std::optional<Table> every_class_table(const Results& results, const std::string& condition,
-                                 const SummaryOptions& options) {
+                                       const SummaryOptions& options) {
   const Run* example = results.example(condition);
   if (!example) return std::nullopt;
   const train::RunLog& log = *example->log;
