@@ -137,7 +137,7 @@ TEST_F(Live, AStudyOfTwoRunsIsWatchedToItsEnd) {
       << "a page whose program has ended says so";
 }
 
-TEST_F(Live, AnOpenPageTakesANewEpochInWithoutBeingLoadedAgain) {
+TEST_F(Live, AnOpenPageTakesNewsInWithoutBeingLoadedAgain) {
   ASSERT_EQ(run_program({"study", "run", (folder_ / "tiny.toml").string(), "--out", study().string()}).code,
             0);
   fs::path run;
@@ -168,8 +168,8 @@ TEST_F(Live, NothingButThePageCanBeReached) {
   start_study();
   start_server();
   browser_->open(address_);
-  for (const char* path :
-       {"study.json", "runs/", "../study.json", "%2e%2e/study.json", "//etc/passwd", "index.html"}) {
+  for (const char* path : {"study.json", "runs/", "../study.json", "%2e%2e/study.json", "etc/passwd",
+                           "..%2f..%2fetc/passwd", "index.html"}) {
     EXPECT_EQ(browser_->run(std::string("return fetch('/' + '") + path + "').then(a => a.status)"), 404)
         << path;
   }
