@@ -42,6 +42,7 @@ def load_network(path):
         channels=tensors["conv1.weight"].shape[1],
         projection=metadata.get("shortcut", "projection") == "projection",
         width=tensors["conv1.weight"].shape[0] // 16,
+        cosine=metadata.get("head") == "cosine",
     )
     net.load_state_dict(tensors, strict=True)
     return net.eval()

@@ -44,8 +44,21 @@ class Block(nn.Module):
         return F.relu(y + self.shortcut(x))
 
 
+class Cosine(nn.Module):
+    """Cosines between the features and the weights of each class, with the initial draws of LDAM's code: a tensor
+    [features, classes] uniform from -1 to 1, every class brought to length 1. Kept as [classes, features]."""
+
+    def __init__(self, features, classes):
+        super().__init__()
+        weight = torch.empty(features, classes).uniform_(-1, 1)
+        self.weight = nn.Parameter(F.normalize(weight, dim=0).T.contiguous())
+
+    def forward(self, x):
+        return F.linear(F.normalize(x, dim=1), F.normalize(self.weight, dim=1))
+
+
 class ResNet(nn.Module):
-    def __init__(self, depth=32, classes=100, channels=3, projection=True, width=1):
+    def __init__(self, depth=32, classes=100, channels=3, projection=True, width=1, cosine=False):
         super().__init__()
         cin = 16 * width
         self.conv1, self.bn1 = nn.Conv2d(channels, cin, 3, 1, 1, bias=False), nn.BatchNorm2d(cin)
@@ -55,7 +68,7 @@ class ResNet(nn.Module):
                 blocks.append(Block(cin, cout, stride if b == 0 else 1, projection))
                 cin = cout
             setattr(self, f"layer{stage}", nn.Sequential(*blocks))
-        self.linear = nn.Linear(64 * width, classes)
+        self.linear = (Cosine if cosine else nn.Linear)(64 * width, classes)
         for m in self.modules():
             if isinstance(m, nn.Conv2d):
                 nn.init.kaiming_normal_(m.weight, mode="fan_out", nonlinearity="relu")

@@ -10,6 +10,7 @@ void add_subset(App& app);
 void add_sample(App& app);
 void add_init(App& app);
 void add_train(App& app);
+void add_rebalance(App& app);
 void add_evaluate(App& app);
 void add_export(App& app);
 void add_predict(App& app);

@@ -9,6 +9,7 @@
 #include "longtail/cli/run_words.h"
 #include "longtail/train/checkpoint.h"
 #include "longtail/train/evaluate.h"
+#include "longtail/train/rebalance_method.h"
 #include "longtail/train/run.h"
 
 namespace longtail::cli {
@@ -36,7 +37,8 @@ train::RunLog measured(const train::Checkpoint& state, const train::RunConfig& c
   const auto groups = data::Groups::parse(state.log->groups).of(state.log->class_counts);
   train::RunLog log = *state.log;
   const std::vector<std::int32_t> rows = train::learnable_rows(data->test, state.log->class_counts);
-  const train::EvaluationSet test{*data, data->test, rows, groups};
+  const train::EvaluationSet test{*data, data->test, rows, groups,
+                                  train::logit_scale(train::config_from_map(state.config))};
   log.best = train::evaluate(*engine, state.best, test, kBatch).full(log.best_epoch);
   log.last = train::evaluate(*engine, state.network, test, kBatch).full(state.epochs_done - 1);
   return log;
@@ -50,7 +52,7 @@ void run(const EvaluateArguments& arguments, bool engine_given) {
   if (engine_given) config.engine = nn::resolve_engine(arguments.where.engine, state.spec());
   const train::RunLog log = measured(state, config);
   fmt::print("{}: {}, rho {}, seed {}, {} of {} epochs, engine {}\n", arguments.run, log.strategy, log.rho,
-             log.seed, state.epochs_done, config.epochs, config.engine);
+             log.seed, state.epochs_done, train::logged_epochs(config), config.engine);
   fmt::print("{}", result_table(log));
   if (arguments.classes) fmt::print("\n{}", class_table(log));
   if (train::log_text(log) == train::log_text(*state.log)) {

@@ -7,6 +7,7 @@
 #include "longtail/base/file.h"
 #include "longtail/cli/commands.h"
 #include "longtail/train/checkpoint.h"
+#include "longtail/train/evaluate.h"
 #include "longtail/train/onnx.h"
 #include "longtail/train/safetensors.h"
 
@@ -26,7 +27,7 @@ void run(const ExportArguments& arguments) {
   const train::RunLog& log = *state.log;
   const train::FullResult& result = arguments.last ? log.last : log.best;
   using train::to_json;
-  const std::map<std::string, std::string> metadata = {
+  std::map<std::string, std::string> metadata = {
       {"format", "pt"},
       {"dataset", log.dataset},
       {"model", state.config.at("model")},
@@ -42,6 +43,11 @@ void run(const ExportArguments& arguments) {
       {"test_acc", fmt::format("{}", result.accuracy.overall)},
       {"protocol", log.fingerprint.protocol},
       {"longtail", log.fingerprint.version}};
+  // Its weights are [classes][features] as a linear head's; the logits are cosines, times what the loss says.
+  if (state.spec().head == nn::Head::kCosine) {
+    metadata["head"] = "cosine";
+    metadata["logit_scale"] = fmt::format("{}", train::logit_scale(train::config_from_map(state.config)));
+  }
   const std::int64_t steps = (std::int64_t{result.epoch} + 1) * state.steps_per_epoch;
   const train::Network& network = arguments.last ? state.network : state.best;
   base::write_atomically(arguments.out, arguments.format == "onnx"

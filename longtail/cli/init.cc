@@ -18,12 +18,13 @@ struct InitArguments {
   int classes = 100;
   int channels = 3;
   int width = 1;
+  std::string head = "linear";
   std::int64_t seed = 42;
   std::string out;
 };
 
 void run(const InitArguments& a) {
-  const nn::ResNetSpec spec = nn::make_spec(a.model, a.shortcut, a.classes, a.channels, a.width);
+  const nn::ResNetSpec spec = nn::make_spec(a.model, a.shortcut, a.classes, a.channels, a.width, 32, a.head);
   const std::vector<float> parameters = nn::initial_parameters(spec, a.seed);
   base::write_atomically(a.out, std::as_bytes(std::span(parameters)));
   fmt::print("{}: {} parameters of {} for {} classes, seed {}.\n", a.out,
@@ -43,6 +44,7 @@ void add_init(App& app) {
   command->add_option("--channels", a->channels, "Channels of the images: 1 or 3")->capture_default_str();
   command->add_option("--width", a->width, "1, 2 or 4: channels of the stages are 16, 32 and 64 times this")
       ->capture_default_str();
+  command->add_option("--head", a->head, "linear or cosine")->capture_default_str();
   command->add_option("--seed", a->seed, "As given to torch.manual_seed")->capture_default_str();
   command->add_option("--out", a->out, "File to write")->required()->type_name("FILE");
   command->footer(

@@ -43,6 +43,7 @@ int run(int argc, char** argv) {
   add_sample(app);
   add_init(app);
   add_train(app);
+  add_rebalance(app);
   add_evaluate(app);
   add_export(app);
   add_predict(app);

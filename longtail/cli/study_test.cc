@@ -455,5 +455,38 @@ TEST_F(Study, WithoutSlurmSaysSo) {
   EXPECT_THAT(outcome.err, HasSubstr("Slurm is not on this machine"));
 }
 
+TEST_F(Study, RebalancedRunsShareAParentThatIsTrainedOnceAndSurviveKills) {
+  write_study("seed = [1, 2]\nrebalance = [\"crt:epochs=2\", \"none\", \"tau_norm\"]\n");
+  const Outcome calm = run("calm");
+  ASSERT_EQ(calm.code, 0) << calm.err;
+  const auto whole = logs("calm");
+  ASSERT_EQ(whole.size(), 6u);
+  for (const auto& [name, log] : whole) {
+    EXPECT_EQ(log.find("\"parent\"") == std::string::npos, name.find("rebalancenone") != std::string::npos)
+        << name;
+    EXPECT_FALSE(fs::exists(folder_ / "calm" / "runs" / name / "parent")) << name;
+    EXPECT_EQ(count(calm.out, "start " + name), 1) << calm.out;
+  }
+  int hits = 0;
+  for (int kill = 0; kill < 4; ++kill) {
+    fs::remove(folder_ / "stdout");
+    const pid_t child = start("killed");
+    EXPECT_TRUE(wait_until(child, [&] { return says(folder_ / "stdout", "  start "); }));
+    hits += kill_hits(child);
+  }
+  EXPECT_EQ(hits, 4);
+  ASSERT_EQ(run("killed").code, 0);
+  EXPECT_EQ(logs("killed"), whole);
+  // A child alone: its parent is trained for it.
+  ASSERT_EQ(run("alone", {"--only", "uniform-rho8-rebalancecrt-epochs2-seed1"}).code, 0);
+  EXPECT_EQ(logs("alone").at(a_run("alone", "uniform-rho8-rebalancecrt-epochs2-seed1").filename().string()),
+            whole.at(a_run("alone", "uniform-rho8-rebalancecrt-epochs2-seed1").filename().string()));
+  const Outcome report = run_program({"report", out("calm"), "--out", out("report"), "--tables-only"});
+  EXPECT_EQ(report.code, 0) << report.err;
+  const std::string overall = base::read_text(folder_ / "report" / "tables" / "overall.md");
+  for (const char* series : {"Uniform |", "rebalance=crt:epochs=2", "rebalance=tau_norm"})
+    EXPECT_THAT(overall, HasSubstr(series));
+}
+
 }  // namespace
 }  // namespace longtail::cli

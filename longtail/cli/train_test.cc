@@ -212,5 +212,69 @@ TEST_F(TrainCommand, ExportWritesTheNetworkThatWasAskedFor) {
   EXPECT_EQ(run_program({"export", run_folder("a"), "--out", model, "--last", "--best"}).code, 2);
 }
 
+TEST_F(TrainCommand, ARebalancedRunIsReadLikeAnyOther) {
+  ASSERT_EQ(run_program(command("a", {"--epochs", "2"})).code, 0);
+  const Outcome made = run_program(
+      {"rebalance", run_folder("a"), "--method", "tau_norm", "--threads", "1", "--out", run_folder("b")});
+  EXPECT_EQ(made.code, 0) << made.err;
+  EXPECT_THAT(made.out, HasSubstr("has the highest balanced accuracy on the training images"));
+  EXPECT_THAT(made.out, HasSubstr("overall accuracy %"));
+  EXPECT_EQ(train::read_log(folder_ / "b" / "log.json").parent->epochs, 2);
+  const Outcome measured = run_program({"evaluate", run_folder("b"), "--threads", "1"});
+  EXPECT_THAT(measured.out, HasSubstr("1 of 1 epochs"));
+  EXPECT_THAT(measured.out, HasSubstr("The log of the run says the same, to the last digit."));
+  EXPECT_EQ(run_program({"export", run_folder("b"), "--out", run_folder("b.safetensors")}).code, 0);
+  const Outcome wrong =
+      run_program({"rebalance", run_folder("a"), "--method", "ctr", "--out", run_folder("c")});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("did you mean `crt`?"));
+  EXPECT_EQ(
+      run_program({"rebalance", run_folder("nothing"), "--method", "crt", "--out", run_folder("c")}).code, 1);
+}
+
+TEST_F(TrainCommand, RebalancingKilledAtLeastThreeTimesEndsWithTheSameBytes) {
+  ASSERT_EQ(run_program(command("a", {"--epochs", "1"})).code, 0);
+  for (const std::string method : {"crt:epochs=60", "lws:epochs=60"}) {
+    const auto words = [&](const std::string& name) {
+      return std::vector<std::string>{
+          "rebalance", run_folder("a"),          "--method", method, "--threads", "1",
+          "--out",     run_folder(name + method)};
+    };
+    ASSERT_EQ(run_program(words("whole")).code, 0);
+    int kills = 0;
+    for (const int epochs : {1, 8, 20}) {
+      const pid_t child = start_program(words("killed"), folder_ / "out", folder_ / "err");
+      const fs::path state = folder_ / ("killed" + method) / "state.ckpt";
+      EXPECT_TRUE(wait_until(
+          child, [&] { return fs::exists(state) && train::read_checkpoint(state).epochs_done >= epochs; }));
+      kills += kill_hits(child);
+    }
+    EXPECT_EQ(kills, 3) << method;
+    ASSERT_EQ(run_program(words("killed")).code, 0);
+    EXPECT_EQ(results("killed" + method), results("whole" + method));
+  }
+}
+
+TEST_F(TrainCommand, ACosineHeadIsTrainedPredictedAndExportedButNotAsOnnx) {
+  const std::vector<std::string> flags = {"--epochs", "2", "--head", "cosine", "--loss", "ldam"};
+  ASSERT_EQ(run_program(command("a", flags)).code, 0);
+  EXPECT_EQ(train::read_log(folder_ / "a" / "log.json").config.at("head"), "cosine");
+  EXPECT_THAT(run_program({"evaluate", run_folder("a"), "--threads", "1"}).out,
+              HasSubstr("The log of the run says the same, to the last digit."));
+  EXPECT_EQ(run_program({"export", run_folder("a"), "--out", run_folder("a.safetensors")}).code, 0);
+  EXPECT_THAT(base::read_text(folder_ / "a.safetensors"), HasSubstr("\"logit_scale\":\"30\""));
+  const Outcome onnx =
+      run_program({"export", run_folder("a"), "--format", "onnx", "--out", run_folder("a.onnx")});
+  EXPECT_EQ(onnx.code, 1);
+  EXPECT_THAT(onnx.err,
+              testing::AnyOf(HasSubstr("cosine head cannot be written as ONNX"), HasSubstr("without ONNX")));
+  const Outcome rebalanced =
+      run_program({"rebalance", run_folder("a"), "--method", "crt", "--out", run_folder("b")});
+  EXPECT_THAT(rebalanced.err, HasSubstr("only a linear one can be rebalanced"));
+  const Outcome plain = run_program(command("c", {"--head", "cosine"}));
+  EXPECT_EQ(plain.code, 2);
+  EXPECT_THAT(plain.err, HasSubstr("use a loss that multiplies them"));
+}
+
 }  // namespace
 }  // namespace longtail::cli

@@ -32,6 +32,24 @@ void fill_normal(Generator& generator, double deviation, std::span<float> out) {
   }
 }
 
+// The cosine classifier of LDAM's code: a tensor [features][classes] uniform from -1 to 1 when the module is
+// built, the weights of each class then brought to length 1; the second walk leaves it alone.
+void fill_cosine(Generator& generator, const View& view, std::span<float> out) {
+  const auto classes = static_cast<std::size_t>(view.shape[0]),
+             features = static_cast<std::size_t>(view.shape[1]);
+  for (std::size_t f = 0; f < features; ++f) {
+    for (std::size_t c = 0; c < classes; ++c) {
+      out[c * features + f] = static_cast<float>(2 * uniform(generator) - 1);
+    }
+  }
+  for (std::size_t c = 0; c < classes; ++c) {
+    const std::span<float> row = out.subspan(c * features, features);
+    double square = 0;
+    for (const float value : row) square += static_cast<double>(value) * value;
+    for (float& value : row) value = static_cast<float>(value / std::sqrt(square));
+  }
+}
+
 bool is_linear(const View& view) { return view.name.starts_with("linear."); }
 
 }  // namespace
@@ -41,19 +59,24 @@ std::vector<float> initial_parameters(const ResNetSpec& spec, std::int64_t seed)
   std::vector<float> parameters(static_cast<std::size_t>(layout.parameter_count));
   Generator generator(static_cast<std::uint32_t>(static_cast<std::uint64_t>(seed)));
   // Building the modules draws their default weights (and the classifier's bias), all overwritten below.
+  const auto part_of = [&](const View& view) {
+    return std::span(parameters)
+        .subspan(static_cast<std::size_t>(view.offset), static_cast<std::size_t>(view.size));
+  };
   for (const View& view : layout.parameters) {
-    if (view.shape.size() == 4 || is_linear(view))
+    if (is_linear(view) && spec.head == Head::kCosine) {
+      fill_cosine(generator, view, part_of(view));
+    } else if (view.shape.size() == 4 || is_linear(view)) {
       generator.discard(static_cast<unsigned long long>(view.size));
+    }
   }
   for (const View& view : layout.parameters) {
-    const auto part =
-        std::span(parameters)
-            .subspan(static_cast<std::size_t>(view.offset), static_cast<std::size_t>(view.size));
+    const std::span<float> part = part_of(view);
     if (view.shape.size() == 4) {
       const int fan_out = view.shape[0] * view.shape[2] * view.shape[3];
       fill_normal(generator, std::sqrt(2.0) / std::sqrt(static_cast<double>(fan_out)), part);
     } else if (view.name == "linear.weight") {
-      fill_normal(generator, 0.01, part);
+      if (spec.head == Head::kLinear) fill_normal(generator, 0.01, part);
     } else if (view.name.ends_with(".weight")) {
       for (float& scale : part) scale = 1.0f;  // batch norm
     }

@@ -12,6 +12,7 @@ namespace {
 
 const std::vector<std::string> kModels = {"resnet20", "resnet32", "resnet44", "resnet56", "resnet110"};
 const std::vector<std::string> kShortcuts = {"projection", "pad"};
+const std::vector<std::string> kHeads = {"linear", "cosine"};
 
 const View& find(const std::vector<View>& views, std::string_view name) {
   for (const View& view : views) {
@@ -40,7 +41,7 @@ class Walk {
       }
     }
     plan.linear_weight = parameter("linear.weight", {spec.classes, in});
-    plan.linear_bias = parameter("linear.bias", {spec.classes});
+    plan.linear_bias = spec.head == Head::kLinear ? parameter("linear.bias", {spec.classes}) : -1;
     plan.side = spec.side;
     plan.final_side = side;
     plan.features = in;
@@ -95,7 +96,7 @@ class Walk {
 }  // namespace
 
 ResNetSpec make_spec(std::string_view model, std::string_view shortcut, int classes, int channels, int width,
-                     int side) {
+                     int side, std::string_view head) {
   ResNetSpec spec;
   if (std::find(kModels.begin(), kModels.end(), model) == kModels.end()) {
     base::fail("unknown model `{}`{}; there are {}", model, base::did_you_mean(model, kModels),
@@ -107,6 +108,12 @@ ResNetSpec make_spec(std::string_view model, std::string_view shortcut, int clas
   } else if (shortcut != "projection") {
     base::fail("unknown shortcut `{}`{}; there are {}", shortcut, base::did_you_mean(shortcut, kShortcuts),
                base::join(kShortcuts, ", "));
+  }
+  if (head == "cosine") {
+    spec.head = Head::kCosine;
+  } else if (head != "linear") {
+    base::fail("unknown head `{}`{}; there are {}", head, base::did_you_mean(head, kHeads),
+               base::join(kHeads, ", "));
   }
   if (classes < 1) base::fail("a network of {} classes; at least 1 is needed", classes);
   if (channels != 1 && channels != 3) base::fail("images of {} channels; a network takes 1 or 3", channels);

@@ -16,6 +16,10 @@ enum class Shortcut {
   kPad,         // subsampling and zero channels, no parameters (LDAM-DRW and most older papers)
 };
 
+// The classifier: weights and a bias, or the cosine between the features and the weights of each class
+// (logits from -1 to 1, no bias), which the loss multiplies.
+enum class Head { kLinear, kCosine };
+
 struct ResNetSpec {
   int depth = 32;  // 20, 32, 44, 56 or 110
   Shortcut shortcut = Shortcut::kProjection;
@@ -23,14 +27,15 @@ struct ResNetSpec {
   int channels = 3;  // of the input: 1 or 3
   int width = 1;     // 1, 2 or 4: the stages have 16, 32 and 64 channels times this
   int side = 32;     // of the square input: a multiple of 8 from 16 to 128
+  Head head = Head::kLinear;
 
   int blocks_per_stage() const { return (depth - 2) / 6; }
   bool operator==(const ResNetSpec&) const = default;
 };
 
-// "resnet32" and "projection" to a spec; an Error lists what exists.
+// "resnet32", "projection" and so on to a spec; an Error lists what exists.
 ResNetSpec make_spec(std::string_view model, std::string_view shortcut, int classes, int channels,
-                     int width = 1, int side = 32);
+                     int width = 1, int side = 32, std::string_view head = "linear");
 
 // A named part of a flat array.
 struct View {
@@ -92,7 +97,7 @@ struct NetworkPlan {
   ConvUnit stem;
   std::vector<BlockPlan> blocks;
   std::int64_t linear_weight = 0;  // classes x features
-  std::int64_t linear_bias = 0;    // classes
+  std::int64_t linear_bias = 0;    // classes; -1: the head has none
   std::int64_t parameter_count = 0;
 
   int channels() const { return stem.in; }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,9 @@ inline double tick_step(double range) {
 
 // Ticks of an axis that counts classes: there is no class 1.5.
 inline double class_step(double classes) { return std::max(1.0, std::ceil(tick_step(classes))); }
+
+// Head lost against tail won (figures_tradeoff.cc); none where a group is empty or nothing is compared.
+std::optional<NamedFigure> trade_off(const Drawing& d, const std::string& condition);
 
 // The figures of training (figures_training.cc).
 NamedFigure convergence(const Drawing& d, const std::string& condition);

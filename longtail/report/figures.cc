@@ -252,6 +252,9 @@ std::vector<NamedFigure> make_figures(const Results& results, const Summary& sum
   if (results.conditions.size() > 1) figures.push_back(effect_of_rho(d));
   if (!summary.comparisons.empty()) figures.push_back(paired_dots(d));
   for (const std::string& condition : results.conditions) {
+    if (std::optional<NamedFigure> figure = trade_off(d, condition)) figures.push_back(std::move(*figure));
+  }
+  for (const std::string& condition : results.conditions) {
     if (!results.example(condition)) continue;
     figures.push_back(convergence(d, condition));
     figures.push_back(group_curves(d, condition));

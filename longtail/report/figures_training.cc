@@ -213,7 +213,7 @@ NamedFigure class_accuracy(const Drawing& d, const std::string& condition) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return counts[a] < counts[b]; });
   // Of many classes a line through every point would be noise: it is the mean of enough neighbours to see the
-  // trend through the classes' own difficulty, and the figure says so. Of few classes it goes through the
+  // trend through the classes' own difficulty, and the axis says so. Of few classes it goes through the
   // points.
   const std::size_t half = counts.size() < kClassesForTrend ? 0 : counts.size() / 12;
   std::string points, lines;
@@ -239,18 +239,15 @@ NamedFigure class_accuracy(const Drawing& d, const std::string& condition) {
                          kDash[static_cast<std::size_t>(d.look[s].dash)], d.look[s].colour, d.title(s));
   }
   if (lines.empty()) lines = "NaN notitle, ";
-  out.figure.script(
-      std::string(kPlain) + kKeyAbove + "set logscale x\nset yrange [0:100]\n" +
-      fmt::format("set xrange [{}:{}]\n",
-                  0.8 * static_cast<double>(std::max<std::int64_t>(1, counts[order.front()])),
-                  1.25 * static_cast<double>(counts[order.back()])) +
-      (half > 0 ? fmt::format("set label 'lines: mean of {} classes' at graph 0.03, graph 0.95 tc rgb "
-                              "'#444444'\n",
-                              2 * half + 1)
-                : "") +
-      "set xlabel " + quoted("Training images of the class, " + condition_title(condition)) +
-      " offset 0,0.4\nset ylabel 'Test accuracy of the class (%)'\nplot " + points +
-      lines.substr(0, lines.size() - 2));
+  out.figure.script(std::string(kPlain) + kKeyAbove + "set logscale x\nset yrange [0:100]\n" +
+                    fmt::format("set xrange [{}:{}]\n",
+                                0.8 * static_cast<double>(std::max<std::int64_t>(1, counts[order.front()])),
+                                1.25 * static_cast<double>(counts[order.back()])) +
+                    "set xlabel " +
+                    quoted("Training images of the class, " + condition_title(condition) +
+                           (half > 0 ? fmt::format("; lines: mean of {} classes", 2 * half + 1) : "")) +
+                    " offset 0,0.4\nset ylabel 'Test accuracy of the class (%)'\nplot " + points +
+                    lines.substr(0, lines.size() - 2));
   return out;
 }
 

@@ -246,7 +246,7 @@ bool engines_collide(const std::vector<Run>& runs) {
 void drop_odd_epochs(std::vector<Run>& runs, const ReadOptions& options, std::vector<std::string>& warnings) {
   std::map<int, int> counts;
   for (const Run& run : runs) {
-    if (run.log && !run.under_way) ++counts[run.log->epochs()];
+    if (run.log && !run.under_way) ++counts[run.log->trained_epochs()];
   }
   if (counts.empty() && options.epochs.value_or(0) > 0)
     warnings.push_back("--epochs is ignored: results without logs do not say how long they trained.");
@@ -262,12 +262,12 @@ void drop_odd_epochs(std::vector<Run>& runs, const ReadOptions& options, std::ve
                                  base::join(there, ", "));
   }
   std::erase_if(runs, [&](const Run& run) {
-    if (!run.log || run.under_way || run.log->epochs() == wanted) return false;
-    warnings.push_back(
-        fmt::format("{}: trained for {} epochs where {} {}; left out (--epochs {} reports those, --epochs "
-                    "all each as its own row).",
-                    run.source, run.log->epochs(), options.epochs ? "--epochs asks for" : "most trained for",
-                    wanted, run.log->epochs()));
+    if (!run.log || run.under_way || run.log->trained_epochs() == wanted) return false;
+    warnings.push_back(fmt::format(
+        "{}: trained for {} epochs where {} {}; left out (--epochs {} reports those, --epochs "
+        "all each as its own row).",
+        run.source, run.log->trained_epochs(), options.epochs ? "--epochs asks for" : "most trained for",
+        wanted, run.log->trained_epochs()));
     return true;
   });
 }

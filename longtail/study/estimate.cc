@@ -15,6 +15,7 @@
 #include "longtail/nn/init.h"
 #include "longtail/train/checkpoint.h"
 #include "longtail/train/hold_out.h"
+#include "longtail/train/rebalance_method.h"
 #include "longtail/train/run.h"
 
 namespace longtail::study {
@@ -150,7 +151,7 @@ Estimate estimate(const std::vector<Run>& runs, const std::vector<RunSize>& size
       speeds[kind] = jobs > 0 ? measure_together(config, sizes[i], threads, jobs)
                               : measure(config, sizes[i], threads, false);
     const Speed& speed = speeds[kind];
-    result.seconds.push_back(config.epochs *
+    result.seconds.push_back(train::logged_epochs(config) *
                              (static_cast<double>(sizes[i].steps) * speed.step_seconds +
                               static_cast<double>(sizes[i].test_images) * speed.image_seconds));
   }

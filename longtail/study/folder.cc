@@ -13,6 +13,7 @@
 #include "longtail/base/quote.h"
 #include "longtail/nn/engine.h"
 #include "longtail/study/lock.h"
+#include "longtail/train/rebalance_method.h"
 
 namespace longtail::study {
 namespace {
@@ -263,7 +264,7 @@ RunState inspect(const fs::path& folder, const Run& run) {
   const fs::path place = run_folder(folder, run.name);
   if (!FileLock::is_held(lock_path(place))) return inspect_idle(place, run);
   RunState state;
-  state.epochs = run.config.epochs;
+  state.epochs = train::logged_epochs(run.config);
   state.status = Status::kRunning;
   state.note = base::quote::terminal(FileLock::holder(lock_path(place)));
   read_progress(place, state);
@@ -272,7 +273,7 @@ RunState inspect(const fs::path& folder, const Run& run) {
 
 RunState inspect_idle(const fs::path& place, const Run& run) {
   RunState state;
-  state.epochs = run.config.epochs;
+  state.epochs = train::logged_epochs(run.config);
   if (const auto wrong = damage(place)) {
     state.status = Status::kDamaged;
     state.note = *wrong;

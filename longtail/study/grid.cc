@@ -8,6 +8,7 @@
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
 #include "longtail/sampling/strategy.h"
+#include "longtail/train/rebalance_method.h"
 
 namespace longtail::study {
 namespace {
@@ -172,6 +173,12 @@ std::string toml_values(const std::string& type, const std::vector<std::string>&
   return parts.size() == 1 ? parts[0] : "[" + base::join(parts, ", ") + "]";
 }
 
+std::string setting_toml(const Setting& setting) {
+  const auto* entry = train::run_params().find(setting.key);
+  return fmt::format("{} = {}\n", setting.key,
+                     toml_values(entry ? entry->info.type : "real", setting.values));
+}
+
 std::string trainer_toml(const StudyFile& study) {
   std::vector<std::string> words;
   for (const std::string& word : study.trainer->command) words.push_back(quoted(word));
@@ -228,22 +235,80 @@ void hand_over(const StudyFile& study, const std::map<std::string, std::string>&
 
 }  // namespace
 
-std::vector<Run> resolve(const StudyFile& study, const std::string& engine) {
-  refuse_idle_parameters(study);
-  std::vector<std::string> axes;
-  for (const Setting& setting : study.settings) {
-    if (setting.axis() && !setting.of_strategy && !setting.of_trainer) axes.push_back(setting.key);
+std::string parent_hash(const Run& run) {
+  if (run.config.rebalance == train::kNoRebalance) return "";
+  train::RunConfig trained = run.config;
+  trained.rebalance = train::kNoRebalance;
+  return train::config_hash(trained);
+}
+
+namespace {
+
+// Where the study speaks of a key: "paper.toml:12: ", or nothing.
+std::string line_of(const StudyFile& study, std::string_view key) {
+  std::vector<std::vector<Setting>> all = study.cases;
+  all.push_back(study.settings);
+  for (const std::vector<Setting>& settings : all) {
+    for (const Setting& setting : settings) {
+      if (setting.key == key) return setting.where + ": ";
+    }
   }
-  std::vector<Run> runs;
-  std::set<std::string> seen;
+  return "";
+}
+
+// What is rebalanced must be trained somewhere, once, where it can be seen.
+void check_parents(const StudyFile& study, const std::vector<Run>& runs,
+                   const std::set<std::string>& hashes) {
+  for (const Run& run : runs) {
+    const std::string parent = parent_hash(run);
+    if (parent.empty()) continue;
+    if (study.trainer) {
+      fail<UsageError>(
+          "{}`rebalance` is `{}`, but the runs are done by a trainer, whose network only it knows",
+          line_of(study, "rebalance"), run.config.rebalance);
+    }
+    if (!hashes.contains(parent)) {
+      fail<UsageError>(
+          "{0}`rebalance` has `{1}`, but the run that it starts from is no run of the study; write "
+          "rebalance = [\"none\", \"{1}\"]",
+          line_of(study, "rebalance"), run.config.rebalance);
+    }
+  }
+}
+
+// The runs of a study without cases that have not been seen before.
+void add_runs(const StudyFile& study, const std::string& engine, std::set<std::string>& seen,
+              std::vector<Run>& runs, const std::vector<std::string>& also) {
+  refuse_idle_parameters(study);
+  std::vector<std::string> axes = also;
+  for (const Setting& setting : study.settings) {
+    const bool named = std::find(also.begin(), also.end(), setting.key) != also.end();
+    if (setting.axis() && !setting.of_strategy && !setting.of_trainer && !named) axes.push_back(setting.key);
+  }
   const std::size_t count = combinations(study);
   for (std::size_t index = 0; index < count; ++index) {
     const Combination chosen = combination(study, index, engine);
     Run run = named_line(study, [&] { return make_run(chosen.config, axes); });
     if (study.trainer) hand_over(study, chosen.params, run);
-    // A strategy that does not take an axis meets itself again at every value of it.
+    // A strategy that does not take an axis meets itself again at every value of it, a case another case.
     if (seen.insert(run.hash).second) runs.push_back(std::move(run));
   }
+}
+
+}  // namespace
+
+std::vector<Run> resolve(const StudyFile& study, const std::string& engine) {
+  std::vector<Run> runs;
+  std::set<std::string> seen;
+  if (study.cases.empty()) add_runs(study, engine, seen, runs, {});
+  for (const std::vector<Setting>& settings : study.cases) {
+    std::vector<std::string> also;
+    for (const Setting& setting : settings) {
+      if (!setting.of_strategy) also.push_back(setting.key);
+    }
+    add_runs(study.of_case(settings), engine, seen, runs, also);
+  }
+  check_parents(study, runs, seen);
   return runs;
 }
 
@@ -277,9 +342,11 @@ std::string resolved_toml(const StudyFile& study, const std::string& engine) {
   text += "\n[grid]\n";
   for (const Setting& setting : study.settings) {
     if ((!setting.axis() && !setting.of_strategy) || setting.of_trainer) continue;
-    const auto* entry = table.find(setting.key);
-    text +=
-        fmt::format("{} = {}\n", setting.key, toml_values(entry ? entry->info.type : "real", setting.values));
+    text += setting_toml(setting);
+  }
+  for (const std::vector<Setting>& settings : study.cases) {
+    text += "\n[[case]]\n";
+    for (const Setting& setting : settings) text += setting_toml(setting);
   }
   return text;
 }

@@ -19,6 +19,10 @@ struct Run {
   std::optional<Trainer> trainer{};
 };
 
+// Of a run that is rebalanced after training: the hash of the run that is trained, which is a run of the same
+// study. Empty for other runs.
+std::string parent_hash(const Run& run);
+
 // In the order of the file: the axis written first varies slowest. `engine` is what the file's `auto` means
 // in this study. An axis of a strategy's parameter multiplies only the strategies that take it.
 std::vector<Run> resolve(const StudyFile& study, const std::string& engine);

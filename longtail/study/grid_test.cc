@@ -178,5 +178,56 @@ TEST(ShippedStudies, AllResolve) {
   }
 }
 
+TEST(Grid, ACaseIsTheGridAgainWithSomeParametersOtherwise) {
+  const auto runs = resolve(parsed("[train]\nepochs = 10\n[grid]\nseed = [1, 2]\n"
+                                   "[[case]]\nstrategy = [\"uniform\", \"class_balanced\"]\n"
+                                   "[[case]]\nloss = \"logit_adjusted\"\nepochs = 20\n"
+                                   "[[case]]\nstrategy = \"uniform\"\n"),
+                            "simd");
+  EXPECT_THAT(names(runs),
+              ElementsAre("uniform-rho100-seed1", "class_balanced-rho100-seed1", "uniform-rho100-seed2",
+                          "class_balanced-rho100-seed2", "uniform-rho100-losslogit_adjusted-epochs20-seed1",
+                          "uniform-rho100-losslogit_adjusted-epochs20-seed2"));
+  EXPECT_EQ(runs[0].config.epochs, 10);
+  EXPECT_EQ(runs[4].config.epochs, 20);
+}
+
+TEST(Grid, CasesAreInTheResolvedFileAndASettingOfTheCommandLineCountsInAllOfThem) {
+  StudyFile study = parsed("[[case]]\nstrategy = \"progressive\"\ngamma = [1, 2]\n[[case]]\nepochs = 20\n");
+  const auto again = resolve(parsed(resolved_toml(study, "simd")), "simd");
+  EXPECT_EQ(names(again), names(resolve(study, "simd")));
+  ASSERT_EQ(again.size(), 3u);
+  EXPECT_EQ(again[1].config.strategy, "progressive:gamma=2");
+  override_setting(study, "train.epochs=7");
+  for (const auto& run : resolve(study, "simd")) EXPECT_EQ(run.config.epochs, 7);
+}
+
+TEST(Grid, WrongCasesAreRefused) {
+  EXPECT_THAT(refusal("[[case]]\nengine = \"simd\"\n"),
+              HasSubstr("test.toml:2: `engine` cannot be of a case"));
+  EXPECT_THAT(refusal("[[case]]\nlos = \"focal\"\n"), HasSubstr("test.toml:2: unknown key `los` in [case]"));
+  EXPECT_THAT(refusal("[[case]]\n"), HasSubstr("sets at least one parameter"));
+}
+
+TEST(Grid, ARebalancedRunNeedsTheRunItStartsFrom) {
+  const auto runs = resolve(parsed("[grid]\nrebalance = [\"none\", \"crt\", \"tau_norm:tau=1\"]\n"), "simd");
+  ASSERT_EQ(runs.size(), 3u);
+  EXPECT_EQ(parent_hash(runs[0]), "");
+  EXPECT_EQ(parent_hash(runs[1]), runs[0].hash);
+  EXPECT_EQ(parent_hash(runs[2]), runs[0].hash);
+  EXPECT_THAT(
+      refusal("[grid]\nrebalance = [\"crt\", \"ncm\"]\n"),
+      HasSubstr(
+          "test.toml:2: `rebalance` has `crt`, but the run that it starts from is no run of the study"));
+  EXPECT_THAT(refusal("[train]\nrebalance = \"crt\"\n"), HasSubstr("rebalance = [\"none\", \"crt\"]"));
+  EXPECT_THAT(refusal("[trainer]\ncommand = [\"x\"]\n[grid]\nrebalance = [\"none\", \"crt\"]\n"),
+              HasSubstr("done by a trainer"));
+}
+
+TEST(Grid, TheStudyOfRemediesHasItsRuns) {
+  const auto runs = resolve(read_study(base::source_dir() + "/studies/remedies.toml"), "simd");
+  EXPECT_EQ(runs.size(), 51u);
+}
+
 }  // namespace
 }  // namespace longtail::study

@@ -6,7 +6,9 @@
 #include <array>
 #include <atomic>
 #include <csignal>
+#include <limits>
 #include <list>
+#include <map>
 #include <optional>
 
 #include "longtail/base/error.h"
@@ -26,6 +28,8 @@ constexpr milliseconds kTick(400);
 constexpr int kBusy = 75;
 constexpr int kMostAttempts =
     3;  // of one run by one process; more means that something is wrong with the place
+
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
 std::atomic<int> signals_seen = 0;
 
@@ -55,6 +59,12 @@ class Runner {
       : board_(board), options_(options), watcher_(watcher), attempts_(board.seats.size()) {
     board_.jobs = options.jobs;
     for (const Seat& seat : board.seats) failed_before_.push_back(failure(seat.state));
+    std::map<std::string, std::size_t> places;
+    for (std::size_t i = 0; i < board.plan.runs.size(); ++i) places[board.plan.runs[i].hash] = i;
+    for (const Run& run : board.plan.runs) {
+      const auto parent = places.find(parent_hash(run));
+      parents_.push_back(parent == places.end() ? kNone : parent->second);
+    }
     threads_ = options.threads > 0 ? options.threads
                                    : std::max(1, base::available_cpus() / std::max(1, options.jobs));
   }
@@ -110,8 +120,23 @@ class Runner {
     return options_.retry_failed && attempts_[run] == 0 && failure(state) == failed_before_[run];
   }
 
+  // Whether the run that this one is rebalanced from, if there is one, lets it start: it is done, or waits
+  // and is no business of this process, so that the worker will do it.
+  bool parent_ready(std::size_t run) const {
+    if (parents_[run] == kNone) return true;
+    const Seat& parent = board_.seats[parents_[run]];
+    const Status status = parent.state.status;
+    return status == Status::kDone ||
+           (!parent.selected && status != Status::kRunning && status != Status::kFailed);
+  }
+  bool waits_for_parent(std::size_t run) const {
+    const Status status = board_.seats[run].state.status;
+    return parents_[run] != kNone && board_.seats[parents_[run]].state.status == Status::kRunning &&
+           (status == Status::kWaiting || status == Status::kInterrupted);
+  }
+
   bool open(const Seat& seat, std::size_t run) const {
-    if (!seat.selected || seat.ours || attempts_[run] >= kMostAttempts) return false;
+    if (!seat.selected || seat.ours || attempts_[run] >= kMostAttempts || !parent_ready(run)) return false;
     switch (seat.state.status) {
       case Status::kWaiting:
       case Status::kInterrupted:
@@ -130,7 +155,8 @@ class Runner {
   bool nothing_left() const {
     for (std::size_t i = 0; i < board_.seats.size(); ++i) {
       const Seat& seat = board_.seats[i];
-      if (open(seat, i) || (seat.selected && seat.state.status == Status::kRunning)) return false;
+      if (open(seat, i)) return false;
+      if (seat.selected && (seat.state.status == Status::kRunning || waits_for_parent(i))) return false;
     }
     return true;
   }
@@ -258,7 +284,8 @@ class Runner {
   int threads_ = 1;
   std::list<Active> active_;
   std::vector<int> attempts_;
-  std::string storage_;  // why nothing can be written
+  std::vector<std::size_t> parents_;  // of each run: the place of the run it is rebalanced from, or kNone
+  std::string storage_;               // why nothing can be written
   Ending ending_ = Ending::kFinished;
   Clock::time_point begin_ = Clock::now();
   Clock::time_point looked_ = begin_;

@@ -24,6 +24,7 @@ using base::fail;
 using base::UsageError;
 
 constexpr std::string_view kGrid = "grid";
+constexpr std::string_view kCase = "case";
 constexpr std::string_view kTrainer = "trainer";
 constexpr std::string_view kParams = "params";
 
@@ -49,14 +50,14 @@ Meaning meaning_of(const std::string& key, const std::string& section, const std
   const auto& table = train::run_params();
   const auto* entry = table.find(key);
   if (entry) {
-    if (section != kGrid && section != entry->info.section) {
+    if (section != kGrid && section != kCase && section != entry->info.section) {
       fail<UsageError>("{}: `{}` belongs to [{}], not [{}]", where, key, entry->info.section, section);
     }
     return {&entry->info, entry->info.section};
   }
   const std::vector<std::string> extra = strategy_parameters();
   if (std::find(extra.begin(), extra.end(), key) != extra.end()) {
-    if (section != kGrid && section != "train") {
+    if (section != kGrid && section != kCase && section != "train") {
       fail<UsageError>("{}: `{}`, a parameter of a sampling strategy, belongs to [train] or [grid]", where,
                        key);
     }
@@ -282,7 +283,38 @@ void read_section(StudyFile& study, const std::string& section, const toml::tabl
   }
 }
 
+void read_cases(StudyFile& study, const toml::array& cases, const std::string& source,
+                const std::string& where) {
+  for (const toml::node& node : cases) {
+    StudyFile one;
+    if (const toml::table* table = node.as_table()) read_section(one, std::string(kCase), *table, source);
+    if (one.settings.empty()) fail<UsageError>("{}: a [[case]] sets at least one parameter", where);
+    for (const Setting& setting : one.settings) {
+      if (setting.key == "engine") {
+        fail<UsageError>("{}: `engine` cannot be of a case: the runs of a study must be comparable",
+                         setting.where);
+      }
+    }
+    study.cases.push_back(std::move(one.settings));
+  }
+}
+
 }  // namespace
+
+StudyFile StudyFile::of_case(const std::vector<Setting>& settings_of_case) const {
+  StudyFile one = *this;
+  one.cases.clear();
+  for (const Setting& setting : settings_of_case) {
+    const auto old = std::find_if(one.settings.begin(), one.settings.end(),
+                                  [&](const Setting& other) { return other.key == setting.key; });
+    if (old == one.settings.end()) {
+      one.settings.push_back(setting);
+    } else {
+      *old = setting;
+    }
+  }
+  return one;
+}
 
 const Setting* StudyFile::find(std::string_view key) const {
   const auto found =
@@ -304,7 +336,9 @@ StudyFile parse_study(std::string_view text, const std::string& source) {
   for (const auto& [key, node] : in_file_order(document)) {
     const std::string name(key->str());
     const std::string where = place(source, key->source());
-    if (!node->is_table()) {
+    if (name == kCase && node->is_array()) {
+      read_cases(study, *node->as_array(), source, where);
+    } else if (!node->is_table()) {
       read_heading(study, name, *node, where);
     } else if (name == kTrainer) {
       read_trainer(study, *node->as_table(), source, where);
@@ -360,13 +394,9 @@ void override_setting(StudyFile& study, const std::string& assignment) {
   Setting setting = key.starts_with("params.") && (section == kTrainer || section == kGrid)
                         ? param_setting(key.substr(key.find('.') + 1), *document.get("value"), where)
                         : make_setting(section, key, *document.get("value"), where);
-  const auto old = std::find_if(study.settings.begin(), study.settings.end(),
-                                [&](const Setting& other) { return other.key == setting.key; });
-  if (old == study.settings.end()) {
-    study.settings.push_back(std::move(setting));
-  } else {
-    *old = std::move(setting);
-  }
+  for (std::vector<Setting>& one : study.cases)
+    std::erase_if(one, [&](const Setting& other) { return other.key == setting.key; });
+  study.settings = study.of_case({setting}).settings;
 }
 
 std::vector<std::string> strategy_parameters() {

@@ -10,6 +10,13 @@
 //   strategy = ["uniform", "progressive"]
 //   gamma = [0.5, 1, 2]          # a parameter of a strategy: only the strategies that take it vary with it
 //
+// Runs that are no product of axes are cases, each the grid again with some parameters otherwise:
+//
+//   [[case]]
+//   strategy = ["uniform", "class_balanced"]
+//   [[case]]
+//   loss = "logit_adjusted"      # the strategy is the default's or that of [train]
+//
 // Everything is checked while it is read; an error names file and line.
 #pragma once
 
@@ -35,11 +42,14 @@ struct Setting {
 
 struct StudyFile {
   std::string name;
-  std::string about;                 // a sentence for people, may be empty
-  std::vector<Setting> settings;     // in the order they are written, each key once
-  std::optional<Trainer> trainer{};  // its params are among the settings
+  std::string about;                          // a sentence for people, may be empty
+  std::vector<Setting> settings;              // in the order they are written, each key once
+  std::optional<Trainer> trainer{};           // its params are among the settings
+  std::vector<std::vector<Setting>> cases{};  // what each case sets instead; empty: the grid alone
 
   const Setting* find(std::string_view key) const;
+  // The study of one case: its settings in place of the grid's, without cases.
+  StudyFile of_case(const std::vector<Setting>& settings_of_case) const;
 };
 
 // `source` is the name used in errors; the default name of the study is its stem.

@@ -146,6 +146,13 @@ void call_trainer(const Run& run, const WorkOptions& options, const Teller& tell
   run_trainer(run, call);
 }
 
+// Another process has the lock of a run that is needed.
+struct Busy {};
+
+// The folder of the run of this study that a rebalanced run starts from, finished: trained by whoever comes
+// first, under its own lock.
+fs::path trained_parent(const Run& run, const WorkOptions& options, const Teller& teller);
+
 void train_run(const WorkOptions& options, const Teller& teller) {
   const fs::path& folder = options.run_folder;
   Run run = read_run(folder);
@@ -164,10 +171,12 @@ void train_run(const WorkOptions& options, const Teller& teller) {
     record_done(folder);
     return;
   }
+  const fs::path parent = trained_parent(run, options, teller);
   for (int attempt = 0;; ++attempt) {
     Reporter reporter(teller, folder, before);
     train::RunOptions training;
     training.folder = folder;
+    training.parent = parent;
     training.on_progress = [&](const train::Progress& progress) { reporter(progress); };
     training.should_stop = [] { return stop_asked.load(); };
     training.on_note = [&](const std::string& sentence) { teller.tell("note", sentence); };
@@ -182,6 +191,25 @@ void train_run(const WorkOptions& options, const Teller& teller) {
     }
   }
   record_done(folder);
+}
+
+fs::path trained_parent(const Run& run, const WorkOptions& options, const Teller& teller) {
+  const std::string hash = parent_hash(run);
+  if (hash.empty()) return {};
+  for (const auto& entry : fs::directory_iterator(options.run_folder.parent_path())) {
+    if (!entry.path().filename().string().ends_with("-" + hash.substr(0, 10)) ||
+        read_run(entry.path()).hash != hash) {
+      continue;
+    }
+    const auto lock = FileLock::try_take(lock_path(entry.path()));
+    if (!lock) throw Busy{};
+    WorkOptions first = options;
+    first.run_folder = entry.path();
+    train_run(first, teller);
+    return entry.path();
+  }
+  base::fail("there is no folder of the run that this one is rebalanced from, in {}",
+             options.run_folder.parent_path().string());
 }
 
 // Records the reason, unless there is nowhere to write it.
@@ -246,6 +274,9 @@ int work(const WorkOptions& options, int out) {
     train_run(options, teller);
     teller.tell("done");
     return 0;
+  } catch (const Busy&) {
+    teller.tell("busy");
+    return kBusy;
   } catch (const base::Interrupted&) {
     teller.tell("stopped");
     return kInterrupted;

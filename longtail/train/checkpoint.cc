@@ -133,7 +133,8 @@ Checkpoint parse_checkpoint(std::string_view bytes, const std::string& checksum)
 }  // namespace
 
 nn::ResNetSpec network_of(const RunConfig& config, int classes, int channels) {
-  return nn::make_spec(config.model, config.shortcut, classes, channels, config.width, config.image_size);
+  return nn::make_spec(config.model, config.shortcut, classes, channels, config.width, config.image_size,
+                       config.head);
 }
 
 nn::ResNetSpec Checkpoint::spec() const { return network_of(config_from_map(config), classes, channels); }

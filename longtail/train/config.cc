@@ -9,6 +9,7 @@
 #include "longtail/nn/engine_names.h"
 #include "longtail/nn/loss.h"
 #include "longtail/sampling/strategy.h"
+#include "longtail/train/rebalance_method.h"
 #include "longtail/train/schedule.h"
 
 namespace longtail::train {
@@ -69,6 +70,11 @@ void add_model_params(Table& table) {
   table.add("width", &RunConfig::width, "1, 2 or 4: the three stages have 16, 32 and 64 channels times this.")
       .between(1, 4)
       .omitted("1");
+  table
+      .add("head", &RunConfig::head,
+           "The classifier: linear, or the cosines between features and weights, which the loss ldam is for.")
+      .one_of({"linear", "cosine"})
+      .omitted("linear");
   std::vector<std::string> engines = {"auto"};
   std::string about =
       "What does the arithmetic: auto (the first of these that can do the network on this CPU)";
@@ -129,6 +135,12 @@ void add_train_params(Table& table) {
            "epochs, which is 160,180 of 200.")
       .at_least(1);
   table.add("lr_decay", &RunConfig::lr_decay, "Factor of the learning rate at each milestone.").above(0);
+  table
+      .add("rebalance", &RunConfig::rebalance,
+           "What is done to the classifier after training, the features frozen; `longtail rebalance --help` "
+           "explains the methods.")
+      .check("none | " + rebalance_choices(), [](const std::string& text) { canonical_rebalance(text); })
+      .omitted(kNoRebalance);
 }
 
 void add_run_params(Table& table) {
@@ -202,6 +214,17 @@ void check(const RunConfig& config) {
         "strategy `{}` looks at the accuracy on held-out images, but none are held out; set `val_fraction` "
         "(--val-fraction 0.1)",
         config.strategy);
+  }
+  if (config.head == "cosine" && nn::make_loss(config.loss, {})->logit_scale() == 1) {
+    base::fail<base::UsageError>(
+        "`head` is cosine, whose logits are from -1 to 1, and the loss `{}` takes them as they are; use a "
+        "loss "
+        "that multiplies them (--loss ldam), or --head linear",
+        config.loss);
+  }
+  if (config.head == "cosine" && config.rebalance != kNoRebalance) {
+    base::fail<base::UsageError>("`rebalance` is `{}`, which needs a linear head; use --head linear",
+                                 config.rebalance);
   }
   if (config.nesterov && config.momentum == 0) {
     base::fail<base::UsageError>(

@@ -27,7 +27,8 @@ struct RunConfig {
   // section model
   std::string model = "resnet32";
   std::string shortcut = "projection";
-  int width = 1;  // 1, 2 or 4
+  int width = 1;                // 1, 2 or 4
+  std::string head = "linear";  // linear, cosine
   std::string engine = "auto";
 
   // section train
@@ -46,6 +47,7 @@ struct RunConfig {
   int warmup_epochs = 5;
   std::vector<int> milestones;  // empty: 80% and 90% of the epochs, 160 and 180 of the paper's 200
   double lr_decay = 0.01;
+  std::string rebalance = "none";  // what follows training: crt, tau_norm, ... (rebalance_method.h)
 
   // section run: where and how, never what
   std::vector<int> keep_epochs;  // checkpoints kept for the gradient probe

@@ -18,6 +18,10 @@ std::vector<std::int32_t> learnable_rows(const data::Split& test,
   return rows;
 }
 
+double logit_scale(const RunConfig& config) {
+  return config.head == "cosine" ? nn::make_loss(config.loss, {})->logit_scale() : 1;
+}
+
 Meter evaluate(nn::Engine& engine, const Network& network, const EvaluationSet& set, int batch_size,
                const std::function<void()>& pulse) {
   const auto classes = static_cast<std::size_t>(set.data.classes());
@@ -28,6 +32,9 @@ Meter evaluate(nn::Engine& engine, const Network& network, const EvaluationSet& 
     const std::size_t size = slot->labels.size();
     const std::span<float> out = std::span(logits).first(size * classes);
     engine.predict(network.parameters, network.buffers, slot->batch(), out);
+    if (set.logit_scale != 1) {
+      for (float& logit : out) logit = static_cast<float>(logit * set.logit_scale);
+    }
     for (std::size_t i = 0; i < size; ++i) meter.add(out.subspan(i * classes, classes), slot->labels[i]);
     if (pulse) pulse();
   }

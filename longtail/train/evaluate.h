@@ -18,12 +18,17 @@ struct EvaluationSet {
   const data::Split& split;
   std::span<const std::int32_t> rows;
   std::vector<data::Group> groups;  // of each class, by its number of training images
+  double logit_scale = 1;           // of a cosine head (logit_scale())
 };
 
 // The rows of the test split that belong to classes with training images, or nothing if that is all of them:
 // what a class nobody could learn would score says nothing of a strategy. An Error if no row is left.
 std::vector<std::int32_t> learnable_rows(const data::Split& test,
                                          std::span<const std::int64_t> training_counts);
+
+// What the logits of a run are multiplied by before they become probabilities: of a cosine head what its loss
+// multiplies them by, else 1.
+double logit_scale(const RunConfig& config);
 
 // Batches have at most `batch_size` images; the result does not depend on it. `pulse` is called after each
 // batch and may throw to stop.

@@ -12,6 +12,7 @@
 #include "longtail/sampling/strategy.h"
 #include "longtail/train/checkpoint.h"
 #include "longtail/train/config.h"
+#include "longtail/train/rebalance_method.h"
 #include "longtail/train/schedule.h"
 
 namespace longtail::train {
@@ -25,6 +26,7 @@ RunConfig resolved(const RunConfig& config) {
   result.loss = nn::canonical_loss(config.loss);
   result.augment = data::Augmenter::parse(config.augment).name();
   result.schedule = make_schedule(config.schedule)->name();
+  result.rebalance = canonical_rebalance(config.rebalance);
   result.subset = data::decided(config.subset, config.dataset);
   const bool published = data::find_published(config.dataset) != nullptr;
   if (config.select == "default") result.select = published ? "overall" : "balanced";

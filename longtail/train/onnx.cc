@@ -125,6 +125,9 @@ bool has_onnx() { return true; }
 
 std::string onnx_model(const nn::ResNetSpec& spec, const Network& network,
                        const std::map<std::string, std::string>& metadata) {
+  if (spec.head != nn::Head::kLinear) {
+    base::fail("a network with a cosine head cannot be written as ONNX; use --format safetensors");
+  }
   const nn::NetworkPlan plan = nn::network_plan(spec);
   onnx::ModelProto model;
   model.set_ir_version(kIrVersion);

@@ -6,6 +6,7 @@
 #include "longtail/base/error.h"
 #include "longtail/data/published.h"
 #include "longtail/train/batch_queue.h"
+#include "longtail/train/evaluate.h"
 
 namespace longtail::train {
 namespace {
@@ -87,10 +88,12 @@ std::vector<std::vector<double>> Predictor::probabilities(std::vector<std::uint8
   if (split.labels.empty()) return all;
   const auto classes = static_cast<std::size_t>(state_.classes);
   std::vector<float> logits(classes * kBatch);
+  const double scale = logit_scale(config_from_map(state_.config));
   const auto queue = plain_batches(frame_, split, {}, engine_->input_layout(), kBatch);
   while (const BatchQueue::Slot* slot = queue->next()) {
     const std::span<float> out = std::span(logits).first(slot->labels.size() * classes);
     engine_->predict(network_->parameters, network_->buffers, slot->batch(), out);
+    for (float& logit : out) logit = static_cast<float>(logit * scale);
     for (std::size_t i = 0; i < slot->labels.size(); ++i)
       all.push_back(softmax(out.subspan(i * classes, classes)));
   }

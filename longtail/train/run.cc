@@ -4,7 +4,6 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -14,7 +13,6 @@
 #include "longtail/base/text.h"
 #include "longtail/base/threads.h"
 #include "longtail/data/augment.h"
-#include "longtail/data/registry.h"
 #include "longtail/nn/engine.h"
 #include "longtail/nn/image_loss.h"
 #include "longtail/nn/init.h"
@@ -23,12 +21,12 @@
 #include "longtail/sampling/strategy.h"
 #include "longtail/train/batch_queue.h"
 #include "longtail/train/checkpoint.h"
-#include "longtail/train/compact.h"
-#include "longtail/train/evaluate.h"
 #include "longtail/train/feedback.h"
-#include "longtail/train/hold_out.h"
-#include "longtail/train/predictions.h"
+#include "longtail/train/rebalance.h"
+#include "longtail/train/rebalance_method.h"
+#include "longtail/train/recorder.h"
 #include "longtail/train/remaining_time.h"
+#include "longtail/train/run_data.h"
 #include "longtail/train/run_folder.h"
 #include "longtail/train/schedule.h"
 
@@ -37,8 +35,6 @@ namespace {
 
 using base::fail;
 
-// Evaluation is not the place to save memory by small batches, nor to need more than training does.
-constexpr int kSmallestEvaluationBatch = 128;
 constexpr int kFingerprintPositions = 1024;
 
 class Stopwatch {
@@ -86,18 +82,6 @@ double imbalance_ratio(const RunConfig& config, const std::vector<std::int64_t>&
     smallest = smallest == 0 ? count : std::min(smallest, count);
   }
   return smallest == 0 ? 1 : static_cast<double>(largest) / static_cast<double>(smallest);
-}
-
-// "Training on 10,847 images of 100 classes (500 to 5 each)."
-std::string images_words(const std::vector<std::int64_t>& counts, std::int64_t held_out) {
-  std::vector<std::int64_t> trained;
-  std::copy_if(counts.begin(), counts.end(), std::back_inserter(trained),
-               [](std::int64_t n) { return n > 0; });
-  const data::CountStatistics sizes = data::count_statistics(trained);
-  return fmt::format("Training on {} images of {} classes ({} to {} each){}.", base::with_commas(sizes.total),
-                     base::with_commas(static_cast<std::int64_t>(trained.size())),
-                     base::with_commas(sizes.max), base::with_commas(sizes.min),
-                     held_out > 0 ? fmt::format("; {} more are held out", base::with_commas(held_out)) : "");
 }
 
 class Run {
@@ -149,15 +133,11 @@ class Run {
 
   void load();
   void begin();
-  void check_selection() const;
   RunLog fresh_log(const Fingerprint& print) const;
-  void recall_best();
   Fingerprint fingerprint(const std::vector<float>& initial) const;
   void report_finished();
   void train(int epoch);
   void measure(int epoch);
-  bool is_best(const EpochResult& chosen_on, int epoch);
-  void save_predictions();
   void save();
   void keep(int epochs_done) const;
   void refuse_nonsense(double value, const char* what, int epoch, int step) const;
@@ -170,15 +150,9 @@ class Run {
   base::ThreadPool pool_;
   std::unique_ptr<sampling::Strategy> strategy_;
 
-  std::shared_ptr<const data::Dataset> data_;
-  data::Subset subset_;      // trained on
-  data::Subset validation_;  // held out; may be empty
-  std::string subset_hash_;  // of subset_, as indices into the whole training split
-  std::vector<data::Group> groups_;
-  std::vector<std::int32_t> test_rows_;  // empty: all
-  std::vector<Prediction> best_said_;    // of the test images, at the best epoch
-  std::vector<Prediction> said_now_;     // after the last epoch done
+  RunData data_;
   std::unique_ptr<nn::Engine> engine_;
+  std::optional<Recorder> recorder_;
   std::unique_ptr<nn::Loss> loss_;
   std::vector<float> gradient_;
   Checkpoint state_;
@@ -191,44 +165,17 @@ class Run {
 
 // The data, the part of it that is trained on, and what computes with it.
 void Run::load() {
-  std::shared_ptr<data::Dataset> own;
-  if (!options_.dataset) {
-    own = std::make_shared<data::Dataset>(
-        data::load_dataset(config_.dataset, config_.data, picture_options(config_)));
-  }
-  data_ = own ? own : options_.dataset;
-  for (const std::string& remark : data_->remarks) note(remark);
-  const data::Subset whole =
-      data::make_subset(config_.subset, data_->train.labels, data_->classes(), config_.seed);
-  const data::Groups groups = data::Groups::parse(config_.subset.groups);
-  groups_ = groups.of(whole.counts);
-  test_rows_ = learnable_rows(data_->test, whole.counts);
-  subset_ = whole;
-  const double fraction = decided_fraction(config_.val_fraction, whole.counts, groups_);
-  if (fraction > 0) {
-    HeldOut parts = hold_out(whole, fraction, config_.seed);
-    subset_ = std::move(parts.training);
-    validation_ = std::move(parts.validation);
-  }
-  check_batch(config_, subset_.size());
-  check_selection();
-  subset_hash_ = subset_.hash();
-  note(images_words(subset_.counts, validation_.size()));
-  if (own) keep_images_of(*own, {&subset_, &validation_});
-  if (data_->side != config_.image_size) {
-    fail("the data set {} was loaded with images of {} by {} pixels, but `image_size` is {}", config_.dataset,
-         data_->side, data_->side, config_.image_size);
-  }
-  const nn::ResNetSpec spec = network_of(config_, data_->classes(), data_->channels);
-  engine_ =
-      nn::make_engine(config_.engine, spec, std::max(config_.batch_size, kSmallestEvaluationBatch), pool_);
-  loss_ = nn::make_loss(config_.loss, subset_.counts);
+  data_ = load_run_data(config_, options_.dataset, options_.on_note);
+  const nn::ResNetSpec spec = network_of(config_, data_.set->classes(), data_.set->channels);
+  engine_ = nn::make_engine(config_.engine, spec, evaluation_batch(config_), pool_);
+  recorder_.emplace(options_.folder, config_, data_, *engine_);
+  loss_ = nn::make_loss(config_.loss, data_.subset.counts);
   gradient_.resize(static_cast<std::size_t>(nn::parameter_layout(spec).parameter_count));
 }
 
 Fingerprint Run::fingerprint(const std::vector<float>& initial) const {
-  return {data_->hash,
-          subset_hash_,
+  return {data_.set->hash,
+          data_.subset_hash,
           base::sha256(std::as_bytes(std::span(initial))),
           augmentation_hash(config_),
           config_hash(config_),
@@ -243,54 +190,28 @@ RunLog Run::fresh_log(const Fingerprint& print) const {
   fresh.strategy = config_.strategy;
   fresh.seed = config_.seed;
   fresh.groups = config_.subset.groups;
-  fresh.class_counts = subset_.counts;
-  for (std::size_t k = 0; k < validation_.counts.size(); ++k) {
-    fresh.held_out.push_back(validation_.counts[k]);
-    fresh.class_counts[k] += validation_.counts[k];
+  fresh.class_counts = data_.subset.counts;
+  for (std::size_t k = 0; k < data_.validation.counts.size(); ++k) {
+    fresh.held_out.push_back(data_.validation.counts[k]);
+    fresh.class_counts[k] += data_.validation.counts[k];
   }
   fresh.rho = imbalance_ratio(config_, fresh.class_counts);
-  const auto tested = data::count_labels(data_->test.labels, data_->classes());
+  const auto tested = data::count_labels(data_.set->test.labels, data_.set->classes());
   const auto sizes = data::Groups::parse(config_.subset.groups).trained_sizes(fresh.class_counts, tested);
   fresh.group_sizes.assign(sizes.begin(), sizes.end());
-  fresh.class_names = data_->class_names;
-  fresh.image.channels = data_->channels;
-  fresh.image.side = data_->side;
-  for (std::size_t c = 0; c < static_cast<std::size_t>(data_->channels); ++c) {
-    fresh.image.mean.push_back(data_->mean[c]);
-    fresh.image.deviation.push_back(data_->deviation[c]);
+  fresh.class_names = data_.set->class_names;
+  fresh.image.channels = data_.set->channels;
+  fresh.image.side = data_.set->side;
+  for (std::size_t c = 0; c < static_cast<std::size_t>(data_.set->channels); ++c) {
+    fresh.image.mean.push_back(data_.set->mean[c]);
+    fresh.image.deviation.push_back(data_.set->deviation[c]);
   }
   fresh.image.fit = config_.fit;
   fresh.config = state_.config;
-  fresh.selected_on = validation_.size() > 0 ? "validation" : "test";
+  fresh.selected_on = data_.validation.size() > 0 ? "validation" : "test";
   fresh.selected_by = config_.select;
   fresh.fingerprint = print;
   return fresh;
-}
-
-// What chooses the epoch must be there to be measured.
-void Run::check_selection() const {
-  if (config_.select != "tail") return;
-  const auto tested =
-      validation_.size() > 0 ? validation_.counts : data::count_labels(data_->test.labels, data_->classes());
-  for (std::size_t k = 0; k < tested.size(); ++k) {
-    if (groups_[k] == data::Group::kTail && subset_.counts[k] > 0 && tested[k] > 0) return;
-  }
-  fail(
-      "`select` is tail, but no class of the tail has images to choose on; choose by balanced, or other "
-      "`groups`");
-}
-
-// What the network at the best epoch said of the test images, from the file or, if that is lost or from
-// before it was kept, once more from the network.
-void Run::recall_best() {
-  try {
-    best_said_ = read_predictions(predictions_path(log_path(options_.folder)), log().predictions).best;
-    if (!log().predictions.empty()) return;
-  } catch (const base::Error&) {
-  }
-  const EvaluationSet test{*data_, data_->test, test_rows_, groups_};
-  best_said_ = evaluate(*engine_, state_.best, test, std::max(config_.batch_size, kSmallestEvaluationBatch))
-                   .predictions();
 }
 
 // The state before the first epoch of this process: what the folder holds, or the initial network.
@@ -300,16 +221,16 @@ void Run::begin() {
   if (state_.log) {
     refuse_other_fingerprint(options_.folder, log().fingerprint, print);
     progress_.result = log().last.accuracy;
-    recall_best();
+    recorder_->recall_best(state_);
     note(fmt::format("Going on after epoch {} of {}.", state_.epochs_done, config_.epochs));
     if (log().fingerprint.version != print.version) {
       note(fmt::format("The run was begun by version {}, this is {}.", log().fingerprint.version,
                        print.version));
     }
   } else {
-    state_.classes = data_->classes();
-    state_.channels = data_->channels;
-    state_.steps_per_epoch = static_cast<int>(subset_.size() / config_.batch_size);
+    state_.classes = data_.set->classes();
+    state_.channels = data_.set->channels;
+    state_.steps_per_epoch = static_cast<int>(data_.subset.size() / config_.batch_size);
     state_.config = config_map(config_);
     state_.momentum.assign(initial.size(), 0.0F);
     state_.network = {std::move(initial), nn::initial_buffers(engine_->spec())};
@@ -318,8 +239,9 @@ void Run::begin() {
   }
   first_epoch_ = state_.epochs_done;
   remaining_ = {first_epoch_, config_.epochs, std::int64_t{state_.steps_per_epoch} * config_.batch_size,
-                validation_.size() +
-                    (test_rows_.empty() ? data_->test.size() : static_cast<std::int64_t>(test_rows_.size()))};
+                data_.validation.size() + (data_.test_rows.empty()
+                                               ? data_.set->test.size()
+                                               : static_cast<std::int64_t>(data_.test_rows.size()))};
   for (const int epoch : config_.keep_epochs) {
     if (epoch < first_epoch_ && !std::filesystem::exists(kept_path(options_.folder, epoch))) {
       note(fmt::format("The network after {} epochs was not kept when it was there; it cannot be kept now.",
@@ -357,9 +279,12 @@ void Run::refuse_nonsense(double value, const char* what, int epoch, int step) c
 
 // One epoch of SGD: as many draws as there are images, the incomplete batch dropped.
 void Run::train(int epoch) {
-  const TrainingSource source{
-      *data_, subset_, engine_->input_layout(), config_.batch_size, data::Augmenter::parse(config_.augment),
-      seed()};
+  const TrainingSource source{*data_.set,
+                              data_.subset,
+                              engine_->input_layout(),
+                              config_.batch_size,
+                              data::Augmenter::parse(config_.augment),
+                              seed()};
   const double lr = learning_rate(config_, epoch);
   const nn::SgdConfig sgd{.lr = lr,
                           .momentum = config_.momentum,
@@ -380,7 +305,7 @@ void Run::train(int epoch) {
   const sampling::Situation situation{epoch, config_.epochs, log().class_accuracy, config_.batch_size};
   const nn::Loss& loss = loss_->at(situation);
   const sampling::Feedback feedback = strategy_->feedback();
-  ClassHits hits(data_->classes());
+  ClassHits hits(data_.set->classes());
   std::vector<std::uint8_t> right(
       feedback == sampling::Feedback::kTrainingDraws ? static_cast<std::size_t>(config_.batch_size) : 0);
   const auto batches = source.epoch(*strategy_, situation);
@@ -417,82 +342,24 @@ void Run::train(int epoch) {
   log().seconds_waiting += batches->seconds_waited();
 }
 
-// Whether the epoch is better than all before by what the run selects by; notes the value.
-bool Run::is_best(const EpochResult& chosen_on, int epoch) {
-  const auto first_highest = [&](const std::vector<double>& values) {
-    return epoch == 0 || values.back() > values[static_cast<std::size_t>(log().best_epoch)];
-  };
-  if (config_.select == "last") return true;
-  if (config_.select == "overall") {
-    return first_highest(validation_.size() > 0 ? log().val_acc : log().test_acc);
-  }
-  log().selection.push_back(config_.select == "tail" ? chosen_on.tail : chosen_on.balanced);
-  return first_highest(log().selection);
-}
-
 // The test set after an epoch (and what is held out), the best epoch so far.
 void Run::measure(int epoch) {
   const Stopwatch watch;
-  const int batch_size = std::max(config_.batch_size, kSmallestEvaluationBatch);
-  const auto pulse = [&] { stop_if_asked(epoch); };
-  const Meter test =
-      evaluate(*engine_, state_.network, {*data_, data_->test, test_rows_, groups_}, batch_size, pulse);
-  const EpochResult result = test.result();
-  refuse_nonsense(result.loss, "test loss", epoch, state_.steps_per_epoch - 1);
-  log().test_acc.push_back(result.overall);
-  log().test_loss.push_back(result.loss);
-  log().head_acc.push_back(result.head);
-  log().medium_acc.push_back(result.medium);
-  log().tail_acc.push_back(result.tail);
-  // A run of before it was kept stays without.
-  if (std::cmp_equal(log().balanced_acc.size(), epoch)) log().balanced_acc.push_back(result.balanced);
-  EpochResult chosen_on = result;
-  if (validation_.size() > 0) {
-    const EvaluationSet set{*data_, data_->train, validation_.indices, groups_};
-    const Meter held_out = evaluate(*engine_, state_.network, set, batch_size, pulse);
-    chosen_on = held_out.result();
-    log().val_acc.push_back(chosen_on.overall);
-    if (strategy_->feedback() == sampling::Feedback::kHeldOut) {
-      log().class_accuracy.push_back(rounded(held_out.full(epoch).per_class));
-    }
-  }
-  const bool best = is_best(chosen_on, epoch);
-  log().last = test.full(epoch);
-  if (best) {
-    log().best_epoch = epoch;
-    log().best = log().last;
-    state_.best = state_.network;
-    best_said_ = test.predictions();
-  }
-  said_now_ = test.predictions();
-  state_.epochs_done = epoch + 1;
+  const Recorder::Measured measured = recorder_->measure(state_, [&] { stop_if_asked(epoch); });
+  refuse_nonsense(measured.test.loss, "test loss", epoch, state_.steps_per_epoch - 1);
   log().finished = state_.epochs_done == config_.epochs;
   log().seconds_evaluation += watch.seconds();
 
   progress_.epoch_done = true;
-  progress_.result = result;
-  progress_.best = best;
+  progress_.result = measured.test;
+  progress_.best = measured.best;
   progress_.seconds_left = remaining_.after(epoch, epoch_clock_.seconds());
 }
 
-void Run::save_predictions() {
-  Predictions all{data_->classes(), {}, best_said_, said_now_};
-  for (std::size_t i = 0; i < said_now_.size(); ++i) {
-    const auto row = test_rows_.empty() ? i : static_cast<std::size_t>(test_rows_[i]);
-    all.labels.push_back(data_->test.labels[row]);
-  }
-  const std::string bytes = predictions_bytes(all);
-  base::write_atomically(predictions_path(log_path(options_.folder)), bytes);
-  log().predictions = base::sha256(bytes);
-}
-
-// The predictions, then the state: the log can be made from it. Only then is the epoch done for those who
-// watch.
+// Only when everything is written is the epoch done for those who watch.
 void Run::save() {
   keep(state_.epochs_done);
-  save_predictions();
-  write_checkpoint(state_path(options_.folder), state_);
-  write_log(log_path(options_.folder), log());
+  recorder_->save(state_);
   if (options_.on_progress) options_.on_progress(progress_);
 }
 
@@ -513,6 +380,19 @@ void Run::keep(int epochs_done) const {
 
 }  // namespace
 
-RunLog run_training(const RunConfig& config, const RunOptions& options) { return Run(config, options).go(); }
+RunLog run_training(const RunConfig& config, const RunOptions& options) {
+  if (config.rebalance == kNoRebalance) return Run(config, options).go();
+  if (auto log = finished_rebalance(config, options.folder)) {
+    if (options.on_note)
+      options.on_note(fmt::format("The run in {} is finished already.", options.folder.string()));
+    return *log;
+  }
+  RunConfig first = config;
+  first.rebalance = kNoRebalance;
+  RunOptions training = options;
+  training.folder = options.parent.empty() ? options.folder / "parent" : options.parent;
+  Run(first, training).go();
+  return rebalance(training.folder, config, options);
+}
 
 }  // namespace longtail::train

@@ -45,6 +45,9 @@ struct Progress {
 
 struct RunOptions {
   std::filesystem::path folder;
+  // Of a run that is rebalanced after training: the folder of the run that is trained; empty: `parent` in its
+  // own folder. Both are kept.
+  std::filesystem::path parent;
   // A data set already in memory, shared between runs of one process; null: run_training loads it.
   std::shared_ptr<const data::Dataset> dataset;
   std::function<void(const Progress&)> on_progress;  // called on the thread that called run_training
@@ -55,9 +58,10 @@ struct RunOptions {
   std::function<void(const std::string&)> on_note;
 };
 
-// Throws base::Interrupted if stopped, base::Error if the loss is not finite (epoch, step and last good
-// checkpoint named), if the folder holds another configuration (the parameter named) or is in use,
-// base::DamagedFile if a checkpoint or a finished log is damaged.
+// A configuration with `rebalance` trains its parent first, unless that is finished, and then makes its
+// classifier anew (rebalance.h). Throws base::Interrupted if stopped, base::Error if the loss is not finite
+// (epoch, step and last good checkpoint named), if the folder holds another configuration (the parameter
+// named) or is in use, base::DamagedFile if a checkpoint or a finished log is damaged.
 RunLog run_training(const RunConfig& config, const RunOptions& options);
 
 // How a configuration has its pictures read.

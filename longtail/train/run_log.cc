@@ -258,6 +258,28 @@ ImageFacts read_image(const json& object) {
   return image;
 }
 
+Parent read_parent(const json& object) {
+  if (!object.is_object()) fail("the key `parent` is {}, not an object", object.type_name());
+  Parent parent;
+  parent.protocol = text(need(object, "protocol"), "protocol");
+  parent.network = text(need(object, "network"), "network");
+  parent.epochs = static_cast<int>(integer(need(object, "epochs"), "epochs"));
+  if (object.contains("tau")) {
+    parent.tau = number(object["tau"], "tau");
+    parent.tau_from = text(need(object, "tau_from"), "tau_from");
+  }
+  return parent;
+}
+
+json parent_json(const Parent& parent) {
+  json object = {{"protocol", parent.protocol}, {"network", parent.network}, {"epochs", parent.epochs}};
+  if (!parent.tau_from.empty()) {
+    object["tau"] = parent.tau;
+    object["tau_from"] = parent.tau_from;
+  }
+  return object;
+}
+
 void read_ours(const json& object, RunLog& log) {
   if (log.schema > kLogSchema) {
     fail<base::OtherVersion>("the log has schema {}, this program knows {}; use a newer longtail", log.schema,
@@ -276,6 +298,7 @@ void read_ours(const json& object, RunLog& log) {
   if (object.contains("selection")) log.selection = numbers(object["selection"], "selection");
   if (object.contains("balanced_acc")) log.balanced_acc = numbers(object["balanced_acc"], "balanced_acc");
   if (object.contains("predictions")) log.predictions = text(object["predictions"], "predictions");
+  if (object.contains("parent")) log.parent = read_parent(object["parent"]);
   if (object.contains("image")) log.image = read_image(object["image"]);
   if (object.contains("held_out")) log.held_out = counts(object["held_out"], "held_out");
   if (object.contains("val_acc")) log.val_acc = numbers(object["val_acc"], "val_acc");
@@ -367,6 +390,7 @@ json to_json(const RunLog& log) {
   if (!log.selection.empty()) object["selection"] = log.selection;
   if (log.selected_by != "overall") object["selected_by"] = log.selected_by;
   if (!log.predictions.empty()) object["predictions"] = log.predictions;
+  if (log.parent) object["parent"] = parent_json(*log.parent);
   if (log.image.channels > 0) {
     object["image"] = {{"channels", log.image.channels},
                        {"side", log.image.side},

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,6 +60,16 @@ struct Fingerprint {
   std::string version;   // of this program
 };
 
+// Of a rebalanced run (rebalance.h): the run whose features it has, and how strong a method with a tau was.
+struct Parent {
+  std::string protocol;                                   // SHA-256 of its resolved configuration
+  std::string network;                                    // SHA-256 of its network after its last epoch
+  int epochs = 0;                                         // that it was trained
+  double tau = std::numeric_limits<double>::quiet_NaN();  // NaN: the method has none
+  // "given"; or chosen on images "held_out" from training or, where there are none, "seen" in training.
+  std::string tau_from{};
+};
+
 struct RunLog {
   int schema = kLogSchema;  // 0: a log without a schema, as the paper published them
   std::string dataset;
@@ -86,7 +97,8 @@ struct RunLog {
   int best_epoch = 0;  // counted from 0, the first maximum
   FullResult best;
   FullResult last;
-  std::string predictions;  // SHA-256 of the file of predictions beside the log; empty: there is none
+  std::optional<Parent> parent;  // of a rebalanced run
+  std::string predictions;       // SHA-256 of the file of predictions beside the log; empty: there is none
   Fingerprint fingerprint;
   double seconds_waiting = 0;  // of training, for the next batch to be ready
   double seconds_training = 0,
@@ -95,6 +107,8 @@ struct RunLog {
   bool verified = false;  // read with a hash of its results that is right; not in the file
 
   int epochs() const { return static_cast<int>(test_acc.size()); }
+  // The epochs of the network's training: of a rebalanced run its parent's.
+  int trained_epochs() const { return parent ? parent->epochs : epochs(); }
 };
 
 nlohmann::json to_json(const RunLog& log);

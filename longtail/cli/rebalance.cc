@@ -1,0 +1,95 @@
+// longtail rebalance: the classifier of a trained run made anew, its features frozen.
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "longtail/base/error.h"
+#include "longtail/cli/commands.h"
+#include "longtail/cli/interrupt.h"
+#include "longtail/cli/param_flags.h"
+#include "longtail/cli/run_words.h"
+#include "longtail/train/rebalance.h"
+#include "longtail/train/rebalance_method.h"
+
+namespace longtail::cli {
+namespace {
+
+struct RebalanceArguments {
+  train::RunConfig where;  // only data, threads and rebalance
+  std::string run;
+  std::string out;
+  bool quiet = false;
+};
+
+void run(const RebalanceArguments& arguments) {
+  catch_interrupts();
+  ProgressLine line(isatty(STDOUT_FILENO) != 0);
+  train::RunOptions options;
+  options.folder = arguments.out;
+  options.should_stop = interrupted;
+  if (!arguments.quiet) {
+    options.on_progress = [&line](const train::Progress& progress) { line.show(progress); };
+    options.on_note = [&line](const std::string& sentence) { line.note(sentence); };
+  }
+  try {
+    const train::RunLog log = train::rebalance(arguments.run, arguments.where, options);
+    line.end();
+    if (arguments.quiet) return;
+    fmt::print("{}", result_table(log));
+    fmt::print("The log is {}.\n", (options.folder / "log.json").string());
+  } catch (...) {
+    line.end();
+    std::fflush(stdout);
+    throw;
+  }
+}
+
+std::string methods_text() {
+  std::string text = "METHOD is one of\n";
+  for (const base::VariantInfo& info : train::rebalance_methods()) {
+    text += fmt::format("  {:<13} {}\n", info.name, info.help);
+    for (const base::ParamInfo& param : info.parameters)
+      text += fmt::format("  {:<13}   {} = {}: {}\n", "", param.name, param.initial, param.help);
+  }
+  return text;
+}
+
+}  // namespace
+
+void add_rebalance(App& app) {
+  App* command =
+      app.add_subcommand("rebalance", "Make the classifier of a trained run anew, for rare classes");
+  const auto arguments = std::make_shared<RebalanceArguments>();
+  command->add_option("RUN", arguments->run, "Folder of a finished run; it stays as it is")->required();
+  command->add_option("--method", arguments->where.rebalance, "What to do; a parameter follows a colon")
+      ->required()
+      ->check(Check(
+          [](const std::string& text) -> std::string {
+            try {
+              train::make_rebalance_method(text);
+            } catch (const base::Error& error) {
+              return error.what();
+            }
+            return "";
+          },
+          "METHOD"));
+  add_param_flags(*command, train::run_params(), arguments->where, {"data", "threads"});
+  command
+      ->add_option("--out", arguments->out,
+                   "Folder of the new run; the same command again resumes where it stopped")
+      ->required()
+      ->type_name("RUN2");
+  command->add_flag("--quiet", arguments->quiet, "Print errors only");
+  command->footer(methods_text() +
+                  "Examples:\n"
+                  "  longtail rebalance runs/uniform-42 --method crt --out runs/crt-42\n"
+                  "  longtail rebalance runs/uniform-42 --method tau_norm:tau=0.7 --out runs/tau-42\n"
+                  "RUN2 is a run like any other: predict, export, evaluate, report and compare read it. The "
+                  "network after\n"
+                  "the last epoch of RUN is taken. No choice looks at the test set; docs/remedies.md has the "
+                  "formulas.");
+  command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace longtail::cli

@@ -1,0 +1,65 @@
+// Head lost against tail won, a point a series: where it stands from the baseline, which is in the middle.
+#include "longtail/report/figure_parts.h"
+#include "longtail/report/tables.h"
+
+namespace longtail::report {
+namespace {
+
+struct Point {
+  std::size_t series = 0;
+  double head = 0;
+  double tail = 0;
+};
+
+std::vector<Point> points_of(const Drawing& d, const std::string& condition) {
+  std::vector<Point> points;
+  for (std::size_t s = 0; s < d.results.series.size(); ++s) {
+    const Comparison* head = find_comparison(d.summary, d.results.series[s], condition, Metric::kHead);
+    const Comparison* tail = find_comparison(d.summary, d.results.series[s], condition, Metric::kTail);
+    if (head && tail && std::isfinite(head->mean) && std::isfinite(tail->mean))
+      points.push_back({s, head->mean, tail->mean});
+  }
+  return points;
+}
+
+}  // namespace
+
+std::optional<NamedFigure> trade_off(const Drawing& d, const std::string& condition) {
+  const std::vector<Point> points = points_of(d, condition);
+  if (points.empty()) return std::nullopt;
+  double left = -0.5, right = 0.5, low = -0.5, high = 0.5;
+  for (const Point& point : points) {
+    left = std::min(left, point.head);
+    right = std::max(right, point.head);
+    low = std::min(low, point.tail);
+    high = std::max(high, point.tail);
+  }
+  const double across = 0.08 * (right - left), up = 0.08 * (high - low);
+  NamedFigure out{"trade_off_" + condition_slug(condition), base::Figure(kPage, 8)};
+  const std::string baseline = series_title(d.summary.baseline);
+  std::string script =
+      std::string(kPlain) + "set key outside right center vertical maxrows 20\n" +
+      fmt::format("set xrange [{}:{}]\nset yrange [{}:{}]\nset xtics {}\nset ytics {}\n", left - across,
+                  right + across, low - up, high + up, tick_step(right - left), tick_step(high - low)) +
+      "set xlabel " + quoted("Head accuracy, points against " + baseline) + "\nset ylabel " +
+      quoted("Tail accuracy, points, " + condition_title(condition)) + "\n" +
+      "set arrow from 0, graph 0 to 0, graph 1 nohead back lw 1 lc rgb '#444444'\n"
+      "set arrow from graph 0, first 0 to graph 1, first 0 nohead back lw 1 lc rgb '#444444'\n";
+  // On the line a point of the tail is paid for by a point of the head.
+  std::string plot = "plot -x with lines lw 1 dt (3,5) lc rgb '#888888' title 'a point for a point', ";
+  out.figure.block("zero", "0 0\n");
+  plot += "$zero using 1:2 with points pt 2 ps 1.2 lw 1.5 lc rgb '#222222' title " + quoted(baseline);
+  for (const Point& point : points) {
+    const Look& look = d.look[point.series];
+    const std::string name = fmt::format("series{}", point.series);
+    out.figure.block(name, fmt::format("{} {}\n", point.head, point.tail));
+    plot += fmt::format(
+        ", ${0} using (0):(0):1:2 with vectors nohead lw 1 dt {1} lc rgb '{2}' notitle, ${0} using 1:2 with "
+        "points pt {3} ps 1.1 lc rgb '{2}' title {4}",
+        name, kDash[static_cast<std::size_t>(look.dash)], look.colour, look.point, d.title(point.series));
+  }
+  out.figure.script(script + plot + "\n");
+  return out;
+}
+
+}  // namespace longtail::report

@@ -1,0 +1,93 @@
+// The arithmetic of rebalancing: a linear classifier made anew over features that stay as they are. Knows no
+// images and no files. Sums have a fixed order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "longtail/data/groups.h"
+#include "longtail/nn/engine.h"
+#include "longtail/nn/head.h"
+#include "longtail/nn/sgd.h"
+#include "longtail/train/rebalance_method.h"
+
+namespace longtail::train {
+
+// Features of images, one after the other, and their labels.
+struct Features {
+  int width = 0;
+  std::vector<float> values{};
+  std::vector<std::int32_t> labels{};
+
+  const float* of(std::size_t image) const { return values.data() + image * static_cast<std::size_t>(width); }
+};
+
+// The part of the flat parameters that is the classifier's: [classes][width], then a bias for each class.
+struct LinearHead {
+  int classes = 0;
+  int width = 0;
+  std::span<float> weight;
+  std::span<float> bias;
+
+  std::span<float> row(int k) const {
+    return weight.subspan(static_cast<std::size_t>(k) * static_cast<std::size_t>(width),
+                          static_cast<std::size_t>(width));
+  }
+};
+// Of a network with a linear head; an Error if it has another.
+LinearHead head_of(const nn::ResNetSpec& spec, std::span<float> parameters);
+
+// Weights of each class divided by |w_k|^tau, bias 0 (Kang et al., 2020). A row of zeros stays.
+void normalise(double tau, const LinearHead& head);
+// tau log(n_k / n) taken from the bias (Menon et al., 2021); a class without images stays.
+void adjust(double tau, std::span<const std::int64_t> counts, const LinearHead& head);
+// Logits that are highest at the nearest class mean: by angle w = c / |c|; by distance w = 2 c,
+// b = -|c|^2. A class without images is never nearest.
+void take_means(bool cosine, const Features& training, const LinearHead& head);
+
+// What a classifier says of features: mean cross-entropy and accuracies in percent.
+struct HeadResult {
+  double loss = 0;
+  double accuracy = 0;
+  double balanced = 0;  // mean over the classes that have images
+};
+HeadResult measure_head(const nn::ResNetSpec& spec, std::span<const float> parameters,
+                        const Features& features);
+
+// The first of 0, 0.1, ..., 2 with the highest balanced accuracy. `parameters` are of the trained network.
+double choose_tau(const RebalanceMethod& method, const nn::ResNetSpec& spec,
+                  std::span<const std::int64_t> counts, std::span<const float> parameters,
+                  const Features& features);
+
+// SGD on the classifier, or on a factor of each class's logit. What it remembers between steps is in an array
+// as long as the parameters, so that a checkpoint can keep it: the momentum of the classifier in its place;
+// of factors, the momentum first and then the factors.
+class HeadTrainer {
+ public:
+  // `trained` is the network whose features are used; it must live as long. The learning rate is a step's.
+  HeadTrainer(const RebalanceMethod& method, const nn::ResNetSpec& spec, std::span<const float> trained,
+              const nn::SgdConfig& sgd);
+
+  // Before the first step: `initial` has the initial weights of the classifier.
+  void begin(std::span<const float> initial, std::span<float> parameters, std::span<float> memory) const;
+  // One batch of features, cross-entropy.
+  nn::StepResult step(double lr, std::span<const float> features, std::span<const std::int32_t> labels,
+                      std::span<float> parameters, std::span<float> memory);
+
+ private:
+  nn::StepResult logits_and_slopes(std::span<const float> features, std::span<const std::int32_t> labels,
+                                   std::span<const float> factors);
+  void scale(std::span<const float> factors, std::span<float> parameters) const;
+
+  RebalanceMethod::Kind kind_;
+  nn::NetworkPlan plan_;
+  std::span<const float> trained_;
+  nn::SgdConfig sgd_;
+  std::unique_ptr<nn::Classifier<float>> classifier_;
+  std::unique_ptr<nn::Loss> loss_;
+  std::vector<float> logits_, slopes_, gradient_;
+};
+
+}  // namespace longtail::train

@@ -1,0 +1,51 @@
+// What follows every epoch of a run, whatever was trained in it: the test set and what is held out are
+// measured, the best epoch so far is kept, and the files of the run are written.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <vector>
+
+#include "longtail/nn/engine.h"
+#include "longtail/train/checkpoint.h"
+#include "longtail/train/config.h"
+#include "longtail/train/predictions.h"
+#include "longtail/train/run_data.h"
+
+namespace longtail::train {
+
+// Images in a batch of an evaluation: evaluation is not the place to save memory by small batches, nor to
+// need more than training does.
+int evaluation_batch(const RunConfig& config);
+
+class Recorder {
+ public:
+  // The three must outlive it.
+  Recorder(std::filesystem::path folder, const RunConfig& config, const RunData& data, nn::Engine& engine);
+
+  struct Measured {
+    EpochResult test;
+    bool best = false;  // better than all epochs before by what the run selects by
+  };
+  // Adds the epoch to the log and the state, the training part excepted. `pulse` may throw to stop.
+  Measured measure(Checkpoint& state, const std::function<void()>& pulse);
+  // After a resumption: what the network at the best epoch said of the test images, from the file or, if that
+  // is lost or from before it was kept, once more from the network.
+  void recall_best(const Checkpoint& state);
+  // The predictions, then the state: the log can be made from it.
+  void save(Checkpoint& state);
+
+ private:
+  bool is_best(RunLog& log, const EpochResult& chosen_on) const;
+
+  std::filesystem::path folder_;
+  const RunConfig& config_;
+  const RunData& data_;
+  nn::Engine& engine_;
+  double scale_;                       // of the logits
+  bool held_out_feedback_;             // the strategy is told the held-out accuracy of each class
+  std::vector<Prediction> best_said_;  // of the test images, at the best epoch
+  std::vector<Prediction> said_now_;   // after the last epoch done
+};
+
+}  // namespace longtail::train
