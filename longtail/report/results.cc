@@ -93,7 +93,7 @@ Run run_of(const fs::path& path, bool unfinished) {
   }
   const auto asked = run.config.find("epochs");
   const auto wanted = asked == run.config.end() ? std::nullopt : base::parse_integer(asked->second);
-  run.under_way = (wanted && *wanted > log->epochs()) || (!log->finished && log->schema > 0);
+  run.under_way = (wanted && *wanted > log->trained_epochs()) || (!log->finished && log->schema > 0);
   if (run.under_way && !unfinished) {
     base::fail("is not finished{}", wanted ? fmt::format(": {} of {} epochs", log->epochs(), *wanted) : "");
   }
@@ -175,7 +175,8 @@ std::string value_of(const Run& run, const std::string& key) {
   return found == run.config.end() ? "" : found->second;
 }
 
-// Keys whose value differs between runs; a run that does not know a key says nothing about it.
+// Keys whose value differs between runs; a run that does not know a key says nothing about it, unless it is
+// one that our own logs leave out at its default.
 std::set<std::string> varying(const std::vector<Run>& runs) {
   std::map<std::string, std::set<std::string>> seen;
   for (const Run& run : runs) {
@@ -184,7 +185,13 @@ std::set<std::string> varying(const std::vector<Run>& runs) {
     }
   }
   std::set<std::string> keys;
-  for (const auto& [key, values] : seen) {
+  for (auto& [key, values] : seen) {
+    const auto* entry = train::run_params().find(key);
+    const bool left_out = entry && !entry->info.omitted.empty();
+    for (const Run& run : runs) {
+      if (left_out && run.log && run.log->schema > 0 && !run.config.contains(key))
+        values.insert(entry->info.omitted);
+    }
     if (values.size() > 1) keys.insert(key);
   }
   return keys;

@@ -201,6 +201,8 @@ fs::path trained_parent(const Run& run, const WorkOptions& options, const Teller
         read_run(entry.path()).hash != hash) {
       continue;
     }
+    // Several runs may start from one that is finished.
+    if (inspect_idle(entry.path(), read_run(entry.path())).status == Status::kDone) return entry.path();
     const auto lock = FileLock::try_take(lock_path(entry.path()));
     if (!lock) throw Busy{};
     WorkOptions first = options;
