@@ -249,6 +249,7 @@ TEST_F(Study, WithTooFewFileDescriptorsStopsAndBlamesNoRun) {
     const pid_t child = start("few");
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &old), 0);
     const int code = wait_for(child);
+    if (!fs::exists(folder_ / "stderr")) continue;  // too few even for what the test itself opens
     const std::string said = base::read_text(folder_ / "stderr");
     stopped += code == 1 && said.find("longtail: ") != std::string::npos;
     done += code == 0;

@@ -70,7 +70,7 @@ TEST(TheoryCommandTest, FiguresAndNumbersGoIntoTheFolder) {
        {"theory.json", "theory_weights.svg", "theory_ratios.svg", "theory_mse.svg", "theory_exposure.svg"}) {
     EXPECT_TRUE(fs::exists(folder / name)) << name;
   }
-  EXPECT_THAT(base::read_text(folder / "theory_weights.svg"), HasSubstr("class_balanced"));
+  EXPECT_THAT(base::read_text(folder / "theory_weights.svg"), HasSubstr("Class-Balanced"));
   fs::remove_all(folder);
 }
 

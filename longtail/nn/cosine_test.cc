@@ -155,7 +155,7 @@ TEST(CosineHead, AStepOfTheWholeNetworkUnderLdamIsThatOfPyTorch) {
 }
 
 TEST(CosineHead, EveryEngineThatDoesItAgreesWithTheReferenceOnAnyNumberOfThreads) {
-  const Problem problem = exact_problem(cosine_spec(5), 5);
+  const Problem problem = exact_problem(cosine_spec(5), 16);
   const Answer expected = answer_of("reference", problem, 2);
   for (const std::string& engine : engines_for(problem.spec)) {
     if (engine == "reference") continue;
