@@ -1,12 +1,8 @@
 // longtail rebalance: the classifier of a trained run made anew, its features frozen.
-#include <unistd.h>
-
-#include <cstdio>
 #include <memory>
 
 #include "longtail/base/error.h"
 #include "longtail/cli/commands.h"
-#include "longtail/cli/interrupt.h"
 #include "longtail/cli/param_flags.h"
 #include "longtail/cli/run_words.h"
 #include "longtail/train/rebalance.h"
@@ -23,26 +19,9 @@ struct RebalanceArguments {
 };
 
 void run(const RebalanceArguments& arguments) {
-  catch_interrupts();
-  ProgressLine line(isatty(STDOUT_FILENO) != 0);
-  train::RunOptions options;
-  options.folder = arguments.out;
-  options.should_stop = interrupted;
-  if (!arguments.quiet) {
-    options.on_progress = [&line](const train::Progress& progress) { line.show(progress); };
-    options.on_note = [&line](const std::string& sentence) { line.note(sentence); };
-  }
-  try {
-    const train::RunLog log = train::rebalance(arguments.run, arguments.where, options);
-    line.end();
-    if (arguments.quiet) return;
-    fmt::print("{}", result_table(log));
-    fmt::print("The log is {}.\n", (options.folder / "log.json").string());
-  } catch (...) {
-    line.end();
-    std::fflush(stdout);
-    throw;
-  }
+  show_run(arguments.out, arguments.quiet, [&](const train::RunOptions& options) {
+    return train::rebalance(arguments.run, arguments.where, options);
+  });
 }
 
 std::string methods_text() {

@@ -9,6 +9,7 @@
 
 #include "longtail/base/terminal.h"
 #include "longtail/base/text.h"
+#include "longtail/cli/interrupt.h"
 
 namespace longtail::cli {
 namespace {
@@ -116,6 +117,30 @@ void ProgressLine::note(const std::string& sentence) {
 void ProgressLine::end() {
   if (open_) fmt::print("\n");
   open_ = false;
+}
+
+void show_run(const std::filesystem::path& folder, bool quiet,
+              const std::function<train::RunLog(const train::RunOptions&)>& body) {
+  catch_interrupts();
+  ProgressLine line(isatty(STDOUT_FILENO) != 0);
+  train::RunOptions options;
+  options.folder = folder;
+  options.should_stop = interrupted;
+  if (!quiet) {
+    options.on_progress = [&line](const train::Progress& progress) { line.show(progress); };
+    options.on_note = [&line](const std::string& sentence) { line.note(sentence); };
+  }
+  try {
+    const train::RunLog log = body(options);
+    line.end();
+    if (quiet) return;
+    fmt::print("{}", result_table(log));
+    fmt::print("The log is {}.\n", (folder / "log.json").string());
+  } catch (...) {
+    line.end();
+    std::fflush(stdout);
+    throw;
+  }
 }
 
 std::string result_table(const train::RunLog& log) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
+#include <functional>
 #include <string>
 
 #include "longtail/train/run.h"
@@ -31,6 +33,11 @@ constexpr int kNoTerminal = 0;
 std::string progress_words(const train::Progress& progress, int width);
 // The names over them.
 std::string progress_heading(const train::Progress& progress, int width);
+
+// Does a run in `folder`, with progress and notes in the terminal and a clean stop at Ctrl-C, and prints its
+// results; with `quiet` nothing but errors.
+void show_run(const std::filesystem::path& folder, bool quiet,
+              const std::function<train::RunLog(const train::RunOptions&)>& body);
 
 // The results at the best and the last epoch side by side.
 std::string result_table(const train::RunLog& log);

@@ -6,12 +6,12 @@
 #include <csignal>
 #include <cstdlib>
 #include <map>
-#include <random>
 #include <set>
 #include <thread>
 
 #include "longtail/base/file.h"
 #include "longtail/cli/testing.h"
+#include "longtail/cli/testing_tiny_data.h"
 #include "longtail/study/lock.h"
 
 namespace longtail::cli {
@@ -20,29 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
-
-void append_number(std::string& text, std::uint32_t value) {
-  for (int shift = 24; shift >= 0; shift -= 8) text += static_cast<char>(value >> shift);
-}
-
-// A data set of four classes that a network can tell apart, in the form of MNIST.
-void write_tiny_data(const fs::path& folder, const std::string& split, int images, unsigned seed) {
-  std::mt19937 random(seed);
-  std::string pixels, labels;
-  append_number(pixels, 0x803);
-  append_number(pixels, static_cast<std::uint32_t>(images));
-  append_number(pixels, 28);
-  append_number(pixels, 28);
-  append_number(labels, 0x801);
-  append_number(labels, static_cast<std::uint32_t>(images));
-  for (int i = 0; i < images; ++i) {
-    for (int p = 0; p < 28 * 28; ++p)
-      pixels += static_cast<char>(random() % 60 + 40 * static_cast<unsigned>(i % 4));
-    labels += static_cast<char>(i % 4);
-  }
-  base::write_atomically(folder / (split + "-images-idx3-ubyte"), pixels);
-  base::write_atomically(folder / (split + "-labels-idx1-ubyte"), labels);
-}
 
 class Study : public testing::Test {
  protected:

@@ -1,11 +1,7 @@
 // longtail train: one run, from the data to its log.
-#include <unistd.h>
-
-#include <cstdio>
 #include <memory>
 
 #include "longtail/cli/commands.h"
-#include "longtail/cli/interrupt.h"
 #include "longtail/cli/param_flags.h"
 #include "longtail/cli/run_words.h"
 #include "longtail/train/run.h"
@@ -20,27 +16,8 @@ struct TrainArguments {
 };
 
 void run(const TrainArguments& arguments) {
-  catch_interrupts();
-  ProgressLine line(isatty(STDOUT_FILENO) != 0);
-  train::RunOptions options;
-  options.folder = arguments.out;
-  options.should_stop = interrupted;
-  if (!arguments.quiet) {
-    options.on_progress = [&line](const train::Progress& progress) { line.show(progress); };
-    options.on_note = [&line](const std::string& sentence) { line.note(sentence); };
-  }
-  try {
-    const train::RunLog log = train::run_training(arguments.config, options);
-    line.end();
-    if (!arguments.quiet) {
-      fmt::print("{}", result_table(log));
-      fmt::print("The log is {}.\n", (options.folder / "log.json").string());
-    }
-  } catch (...) {
-    line.end();
-    std::fflush(stdout);
-    throw;
-  }
+  show_run(arguments.out, arguments.quiet,
+           [&](const train::RunOptions& options) { return train::run_training(arguments.config, options); });
 }
 
 }  // namespace

@@ -4,12 +4,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "longtail/nn/gradient_sketch.h"
 #include "longtail/nn/testing.h"
 
 namespace longtail::nn {
 namespace {
-
-std::uint32_t next(std::uint32_t& state) { return state = state * 1664525 + 1013904223; }
 
 // `gradient_limit`: rounding carries activations near 0 over the edge of a ReLU. With the one image of a case
 // each of them moves the gradient by about a thousandth, so that an engine that rounds otherwise than PyTorch
@@ -35,25 +34,13 @@ void expect_case(const nlohmann::json& c, std::string_view engine_name, double g
   EXPECT_NEAR(step.loss, c["loss"].get<double>(), 1e-5);
   const auto& views = parameter_layout(spec).parameters;
   ASSERT_EQ(views.size(), c["norms"].size());
-  double error = 0, total = 0;  // of the products with vectors of signs: as large as the gradient's own
+  const GradientSketch ours = sketch(spec, gradient, c["products"]);
   for (std::size_t v = 0; v < views.size(); ++v) {
-    const auto part = std::span(gradient).subspan(static_cast<std::size_t>(views[v].offset),
-                                                  static_cast<std::size_t>(views[v].size));
-    double norm = 0;
-    for (const float value : part) norm += double{value} * value;
-    EXPECT_NEAR(std::sqrt(norm), c["norms"][v].get<double>(), gradient_limit * c["norm"].get<double>())
+    EXPECT_NEAR(ours.norms[v], c["norms"][v].get<double>(), gradient_limit * c["norm"].get<double>())
         << views[v].name;
-    for (std::uint32_t s = 0; s < 4; ++s) {
-      std::uint32_t sign = s + 1;
-      double product = 0;
-      for (const float value : part) product += next(sign) >> 31 ? value : -value;
-      const double difference = product - c["products"][v][s].get<double>();
-      error += difference * difference / 4;
-    }
-    total += norm;
   }
-  EXPECT_LT(std::sqrt(error / total), gradient_limit);
-  EXPECT_NEAR(std::sqrt(total) / c["norm"].get<double>(), 1, gradient_limit);
+  EXPECT_LT(ours.distance, gradient_limit);
+  EXPECT_NEAR(ours.norm / c["norm"].get<double>(), 1, gradient_limit);
 }
 
 // Every case on a thread of its own, the largest first: an engine has nothing to share out of one image.

@@ -5,13 +5,13 @@
 
 #include <chrono>
 #include <memory>
-#include <random>
 #include <regex>
 #include <thread>
 #include <utility>
 
 #include "longtail/base/file.h"
 #include "longtail/cli/testing.h"
+#include "longtail/cli/testing_tiny_data.h"
 #include "webdriver.h"
 
 namespace longtail::cli {
@@ -22,27 +22,6 @@ using longtail::test::Browser;
 using nlohmann::json;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-void append_number(std::string& text, std::uint32_t value) {
-  for (int shift = 24; shift >= 0; shift -= 8) text += static_cast<char>(value >> shift);
-}
-
-// Four classes that a network can tell apart, in the form of MNIST.
-void write_tiny_data(const fs::path& folder, const std::string& split, int images, unsigned seed) {
-  std::mt19937 random(seed);
-  std::string pixels, labels;
-  for (const std::uint32_t number : {0x803U, static_cast<std::uint32_t>(images), 28U, 28U})
-    append_number(pixels, number);
-  for (const std::uint32_t number : {0x801U, static_cast<std::uint32_t>(images)})
-    append_number(labels, number);
-  for (int i = 0; i < images; ++i) {
-    for (int p = 0; p < 28 * 28; ++p)
-      pixels += static_cast<char>(random() % 60 + 40 * static_cast<unsigned>(i % 4));
-    labels += static_cast<char>(i % 4);
-  }
-  base::write_atomically(folder / (split + "-images-idx3-ubyte"), pixels);
-  base::write_atomically(folder / (split + "-labels-idx1-ubyte"), labels);
-}
 
 class Live : public testing::Test {
  protected:
