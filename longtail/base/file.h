@@ -21,7 +21,8 @@ template <class T>
 std::vector<T> read_array(const std::filesystem::path& path) {
   const auto bytes = read_bytes(path);
   std::vector<T> values(bytes.size() / sizeof(T));
-  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+  if (!values.empty())
+    std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));  // memcpy of null is undefined
   return values;
 }
 

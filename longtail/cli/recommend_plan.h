@@ -45,7 +45,7 @@ struct Effort {
 
 // As many jobs as there are CPUs, if there are as many strategies.
 int planned_jobs(int strategies, int cpus);
-// Images in a step: the power of two up to 128 that leaves at least 16 steps an epoch, 8 at least.
+// Images in a step: the power of two up to 128 that leaves at least 16 steps per epoch, 8 at least.
 int planned_batch(std::int64_t images);
 // Image size first: the largest of 64, 48 and `side` that is no larger than the pictures and with which five
 // seeds of all strategies get 60 epochs each. Then the larger network, if it gets 100. Then the most epochs,

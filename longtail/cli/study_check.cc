@@ -57,7 +57,7 @@ void print_runs(const std::vector<study::Run>& runs, const std::vector<std::stri
       line += fmt::format("  {} {}", name, train::run_params().find(name)->get(runs[i].config));
     }
     if (!sizes.empty()) {
-      line += fmt::format("  {} images, {} step{} an epoch", base::with_commas(sizes[i].images),
+      line += fmt::format("  {} images, {} step{} per epoch", base::with_commas(sizes[i].images),
                           sizes[i].steps, sizes[i].steps == 1 ? "" : "s");
     }
     if (estimate) line += ", " + base::duration(estimate->seconds[i]);

@@ -148,10 +148,10 @@ void add_study_run(App& app) {
   command->add_option("--for", flags->time, "Stop cleanly after that time: 90m, 2h, 1h30m")
       ->type_name("TIME");
   command->add_flag("--retry-failed", flags->retry_failed, "Try runs again that are recorded as failed");
-  command->add_flag("--plain", flags->plain, "A line an event on a terminal too");
+  command->add_flag("--plain", flags->plain, "One line per event on a terminal too");
   command->footer(
-      "Ends with 0 if all runs are done, 1 if some failed, 130 if it was stopped (the same command goes "
-      "on).\n"
+      "Ends with 0 if all runs are done, 1 if some failed, 130 if it was stopped (the same command "
+      "resumes).\n"
       "Several processes, on several machines with one file system too, may work on one folder at once.");
   command->callback([flags] { run(*flags); });
 }

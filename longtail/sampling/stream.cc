@@ -5,10 +5,12 @@
 
 #include "longtail/base/error.h"
 #include "longtail/base/philox.h"
+#include "longtail/sampling/permute_bytes.h"
 
 namespace longtail::sampling {
 namespace {
 
+constexpr std::size_t kWorthTables = 1024;  // draws at a time from which on byte_rounds pay
 constexpr std::int64_t kMostImages = std::int64_t{1} << 61;
 
 // The first image and the number of images of each slot's own class and of its alias, a word each.
@@ -125,6 +127,10 @@ std::size_t IndexStream::fill_vectors(std::uint64_t position, std::span<std::int
                         classes_.thresholds().data(),
                         places_.data()};
     return (wide ? draw_avx512 : draw_avx2)(task, out.data(), out.size());
+  }
+  if (out.size() >= kWorthTables && fits_bytes(permutation_)) {
+    permute_bytes_avx2(byte_rounds(permutation_), position, stride, out.data(), out.size());
+    return out.size();
   }
   static_assert(Permutation::kRoundsOfFew <= kMostRounds);
   const PermuteTask task{position,

@@ -61,7 +61,7 @@ void refuse_other_config(const fs::path& folder, const std::map<std::string, std
     if (value(held, key) == value(wanted, key)) continue;
     base::fail(
         "{} holds a run with `{}` = `{}`, but here it is `{}`; use another folder, or the same parameters to "
-        "go on",
+        "resume",
         folder.string(), key, value(held, key), value(wanted, key));
   }
 }

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Three classes of 6, 4 and 3 images, batches of 4: three steps an epoch and an image left over.
+// Three classes of 6, 4 and 3 images, batches of 4: three steps per epoch and an image left over.
 RunConfig small_config() {
   RunConfig config;
   config.dataset = "toy";
