@@ -1,4 +1,4 @@
-// Draws a second of the index streams, with each set of instructions this CPU has.
+// Draws a second of the index streams, with the instructions of each kind of CPU that this one is.
 //   build/bench/bench_sampler
 #include <benchmark/benchmark.h>
 
@@ -11,12 +11,9 @@
 namespace {
 
 using namespace longtail;
-using sampling::Instructions;
+using base::Cpu;
 
-void fill(benchmark::State& state, const char* strategy, const std::vector<std::int64_t>& counts,
-          Instructions how) {
-  if (how > sampling::best_instructions())
-    return state.SkipWithError("this CPU does not have the instructions");
+void fill(benchmark::State& state, const char* strategy, const std::vector<std::int64_t>& counts, Cpu how) {
   const sampling::IndexStream stream(*sampling::make_strategy(strategy), counts, {100, 200}, 42);
   std::vector<std::int64_t> images(8192);
   std::int64_t first = 0;
@@ -43,11 +40,9 @@ void start(benchmark::State& state, const char* strategy, const std::vector<std:
 int main(int argc, char** argv) {
   const std::vector<std::int64_t> paper = data::exponential_profile(100, 500, 100);
   const std::vector<std::int64_t> million(1000, 1'000'000);
-  const std::vector<std::pair<std::string, Instructions>> ways = {
-      {"plain", Instructions::kPlain}, {"avx2", Instructions::kAvx2}, {"avx512", Instructions::kAvx512}};
   for (const char* strategy : {"uniform", "progressive"}) {
-    for (const auto& [name, how] : ways) {
-      const auto label = std::string("fill/") + strategy + "/" + name;
+    for (const Cpu how : base::cpus_here()) {
+      const auto label = std::string("fill/") + strategy + "/" + base::cpu_name(how);
       benchmark::RegisterBenchmark((label + "/10847").c_str(), fill, strategy, paper, how);
       benchmark::RegisterBenchmark((label + "/1e9").c_str(), fill, strategy, million, how);
     }

@@ -4,60 +4,31 @@
 #include <cmath>
 #include <vector>
 
+#include "longtail/base/cpu.h"
+#include "longtail/nn/head_loops.h"
+
 namespace longtail::nn {
 namespace {
 
-// Each function is compiled for several CPUs and chosen when the program starts; a fused multiply-add gives
-// the same bits in all of them.
-#if defined(__x86_64__) && defined(__GNUC__)
-#define LONGTAIL_FOR_EVERY_CPU \
-  __attribute__((target_clones("default", "arch=haswell", "arch=skylake-avx512")))
-#else
-#define LONGTAIL_FOR_EVERY_CPU
+const HeadLoops& loops() {
+  static const HeadLoops chosen = [] {
+    switch (base::chosen_cpu()) {
+#if defined(__x86_64__)
+      case base::Cpu::kAvx512:
+        return head_loops_avx512();
+      case base::Cpu::kAvx2:
+        return head_loops_avx2();
 #endif
-
-constexpr int kLanes = 16;  // features are a multiple of it
-
-// Products in sixteen lanes, added in the order of a vector's halves, quarters and so on.
-template <class T>
-[[gnu::always_inline]] inline T dot(int features, const T* a, const T* b) {
-  T lane[kLanes];
-  for (int l = 0; l < kLanes; ++l) lane[l] = a[l] * b[l];
-  for (int f = kLanes; f < features; f += kLanes) {
-    for (int l = 0; l < kLanes; ++l) lane[l] = std::fma(a[f + l], b[f + l], lane[l]);
-  }
-  for (int half = kLanes / 2; half > 0; half /= 2) {
-    for (int l = 0; l < half; ++l) lane[l] += lane[l + half];
-  }
-  return lane[0];
-}
-
-// Row by row, in sums of sixteen features that stay in registers.
-template <class T>
-[[gnu::always_inline]] inline void combine(int features, int rows, const T* values, const T* factors,
-                                           int stride, T* out) {
-  for (int f = 0; f < features; f += kLanes) {
-    T lane[kLanes] = {};
-    for (int r = 0; r < rows; ++r) {
-      const T d = factors[static_cast<long>(r) * stride];
-      const T* row = values + static_cast<long>(r) * features + f;
-      for (int l = 0; l < kLanes; ++l) lane[l] = std::fma(row[l], d, lane[l]);
+      default:
+        return HeadLoops{logits_of<float>, combine<float>};
     }
-    std::copy_n(lane, kLanes, out + f);
-  }
+  }();
+  return chosen;
 }
 
-template <class T>
-[[gnu::always_inline]] inline void logits_of(int features, int classes, const T* weight, const T* bias,
-                                             const T* x, T* logits) {
-  for (int c = 0; c < classes; ++c) {
-    logits[c] = dot(features, weight + static_cast<long>(c) * features, x) + bias[c];
-  }
-}
-
-LONGTAIL_FOR_EVERY_CPU void linear_forward(int features, int classes, const float* weight, const float* bias,
-                                           const float* x, float* logits) {
-  logits_of(features, classes, weight, bias, x, logits);
+void linear_forward(int features, int classes, const float* weight, const float* bias, const float* x,
+                    float* logits) {
+  loops().linear_forward(features, classes, weight, bias, x, logits);
 }
 void linear_forward(int features, int classes, const double* weight, const double* bias, const double* x,
                     double* logits) {
@@ -65,9 +36,8 @@ void linear_forward(int features, int classes, const double* weight, const doubl
 }
 
 // The sum over rows of factors[row * stride] times a row of `values`.
-LONGTAIL_FOR_EVERY_CPU void weighted_sum(int features, int rows, const float* values, const float* factors,
-                                         int stride, float* out) {
-  combine(features, rows, values, factors, stride, out);
+void weighted_sum(int features, int rows, const float* values, const float* factors, int stride, float* out) {
+  loops().weighted_sum(features, rows, values, factors, stride, out);
 }
 void weighted_sum(int features, int rows, const double* values, const double* factors, int stride,
                   double* out) {

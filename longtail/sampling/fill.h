@@ -8,10 +8,6 @@
 
 namespace longtail::sampling {
 
-enum class Instructions { kPlain, kAvx2, kAvx512 };
-// The best that this CPU has.
-Instructions best_instructions();
-
 // Draws with replacement. Needs fewer than 2^32 images, so that a place in the subset fits into a word.
 struct DrawTask {
   std::uint64_t position;  // of the first draw

@@ -103,19 +103,19 @@ std::int64_t IndexStream::at(std::int64_t i) const {
   return draw(static_cast<std::uint64_t>(position(i)));
 }
 
-void IndexStream::fill(std::int64_t first, std::span<std::int64_t> out, Instructions instructions) const {
+void IndexStream::fill(std::int64_t first, std::span<std::int64_t> out, base::Cpu cpu) const {
   check_range(first, static_cast<std::int64_t>(out.size()));
-  const std::size_t done = fill_vectors(static_cast<std::uint64_t>(position(first)), out, instructions);
+  const std::size_t done = fill_vectors(static_cast<std::uint64_t>(position(first)), out, cpu);
   for (std::size_t i = done; i < out.size(); ++i) {
     out[i] = draw(static_cast<std::uint64_t>(position(first + static_cast<std::int64_t>(i))));
   }
 }
 
 std::size_t IndexStream::fill_vectors(std::uint64_t position, std::span<std::int64_t> out,
-                                      Instructions instructions) const {
-  const bool wide = instructions == Instructions::kAvx512;
+                                      base::Cpu cpu) const {
+  const bool wide = cpu == base::Cpu::kAvx512;
   const auto stride = static_cast<std::uint64_t>(stride_);
-  if (instructions == Instructions::kPlain) return 0;
+  if (!wide && cpu != base::Cpu::kAvx2) return 0;
   if (!is_permutation_) {
     if (places_.empty()) return 0;
     const DrawTask task{position,

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "longtail/base/cpu.h"
 #include "longtail/sampling/alias.h"
 #include "longtail/sampling/fill.h"
 #include "longtail/sampling/permutation.h"
@@ -38,9 +39,9 @@ class IndexStream {
   // with replacement may go on beyond size(); a permutation may not (an Error).
   std::int64_t at(std::int64_t i) const;
   // Many at once, i = first, first + 1, ...; the fast way.
-  void fill(std::int64_t first, std::span<std::int64_t> out) const { fill(first, out, best_instructions()); }
-  // The same values with chosen instructions, for tests and benchmarks.
-  void fill(std::int64_t first, std::span<std::int64_t> out, Instructions instructions) const;
+  void fill(std::int64_t first, std::span<std::int64_t> out) const { fill(first, out, cpu_); }
+  // The same values with the instructions of a chosen CPU, for tests and benchmarks.
+  void fill(std::int64_t first, std::span<std::int64_t> out, base::Cpu cpu) const;
 
   // The class an image index belongs to.
   int class_of(std::int64_t image) const;
@@ -51,8 +52,7 @@ class IndexStream {
  private:
   void check_range(std::int64_t first, std::int64_t count) const;
   std::int64_t draw(std::uint64_t position) const;
-  std::size_t fill_vectors(std::uint64_t position, std::span<std::int64_t> out,
-                           Instructions instructions) const;
+  std::size_t fill_vectors(std::uint64_t position, std::span<std::int64_t> out, base::Cpu cpu) const;
   void walk_on(std::span<std::int64_t> images) const;
 
   std::vector<double> probabilities_;
@@ -62,6 +62,7 @@ class IndexStream {
   std::vector<std::uint64_t> places_;  // see DrawTask; empty if there are too many images for it
   Permutation permutation_;
   Strata strata_;
+  base::Cpu cpu_ = base::chosen_cpu();
   std::int64_t total_ = 0;
   std::int64_t offset_ = 0;
   std::int64_t stride_ = 1;

@@ -23,18 +23,10 @@ constexpr double kStrict = 1e-4;  // of the many chi-square tests with fixed see
 const std::vector<std::int64_t> kPaper = long_tail(100, 500, 100);
 
 std::vector<std::int64_t> drawn(const IndexStream& stream, std::int64_t count, std::int64_t first = 0,
-                                Instructions instructions = best_instructions()) {
+                                base::Cpu cpu = base::chosen_cpu()) {
   std::vector<std::int64_t> images(static_cast<std::size_t>(count));
-  stream.fill(first, images, instructions);
+  stream.fill(first, images, cpu);
   return images;
-}
-
-// Every set of instructions that this CPU has.
-std::vector<Instructions> all_instructions() {
-  std::vector<Instructions> all = {Instructions::kPlain};
-  if (best_instructions() >= Instructions::kAvx2) all.push_back(Instructions::kAvx2);
-  if (best_instructions() >= Instructions::kAvx512) all.push_back(Instructions::kAvx512);
-  return all;
 }
 
 std::vector<std::int64_t> class_counts(const IndexStream& stream, std::span<const std::int64_t> images) {
@@ -93,7 +85,7 @@ TEST(IndexStream, ConsecutiveDrawsAreIndependent) {
   EXPECT_GT(chi_square(pairs, std::vector<double>(16, 1.0 / 16)).p, kStrict);
 }
 
-// One stream, from several starts, with every set of instructions.
+// One stream, from several starts, with the instructions of every kind of CPU.
 void expect_fill_equals_at(const IndexStream& stream) {
   const std::int64_t most = stream.is_permutation() ? stream.size() : 5000;
   for (const std::int64_t start : {0, 1, 63, 200}) {
@@ -102,14 +94,14 @@ void expect_fill_equals_at(const IndexStream& stream) {
       const std::int64_t count = std::min(wanted, most - first);
       std::vector<std::int64_t> expected;
       for (std::int64_t i = 0; i < count; ++i) expected.push_back(stream.at(first + i));
-      for (const Instructions instructions : all_instructions()) {
-        ASSERT_EQ(drawn(stream, count, first, instructions), expected) << static_cast<int>(instructions);
+      for (const base::Cpu cpu : base::cpus_here()) {
+        ASSERT_EQ(drawn(stream, count, first, cpu), expected) << base::cpu_name(cpu);
       }
     }
   }
 }
 
-TEST(IndexStream, FillEqualsAtWhereverItStartsAndWhateverTheInstructions) {
+TEST(IndexStream, FillEqualsAtWhereverItStartsAndWhateverTheCpu) {
   const std::vector<std::vector<std::int64_t>> cases = {kPaper,
                                                         {1},
                                                         {7},
@@ -134,9 +126,8 @@ TEST(IndexStream, FillEqualsAtWhereverItStartsAndWhateverTheInstructions) {
 TEST(IndexStream, FillEqualsAtOverAWholeEpoch) {
   for (const char* name : {"uniform", "progressive"}) {
     const IndexStream stream(*make_strategy(name), kPaper, {100, 200}, 42);
-    for (const Instructions instructions : all_instructions()) {
-      EXPECT_EQ(drawn(stream, stream.size(), 0, instructions),
-                drawn(stream, stream.size(), 0, Instructions::kPlain));
+    for (const base::Cpu cpu : base::cpus_here()) {
+      EXPECT_EQ(drawn(stream, stream.size(), 0, cpu), drawn(stream, stream.size(), 0, base::Cpu::kScalar));
     }
   }
 }

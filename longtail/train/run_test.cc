@@ -145,8 +145,8 @@ TEST_F(RunTraining, GivesTheSameBytesOnEveryInstructionSetOfTheMachine) {
   config.engine = "simd";
   config.epochs = 2;
   run_training(config, options("best"));
-  for (const nn::simd::Target target : nn::simd::available_targets()) {
-    const std::string name = nn::simd::target_name(target);
+  for (const base::Cpu target : nn::simd::available_cpus()) {
+    const std::string name = base::cpu_name(target);
     setenv("LONGTAIL_CPU", name.c_str(), 1);
     config.threads = 1 + config.threads % 3;
     run_training(config, options(name));

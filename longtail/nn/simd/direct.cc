@@ -119,7 +119,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace longtail::nn::simd {
 
-void set_direct(Target target, Kernels& kernels) { LONGTAIL_FOR_TARGET(target, set_direct(kernels)); }
+void set_direct(Cpu cpu, Kernels& kernels) { LONGTAIL_FOR_CPU(cpu, set_direct(kernels)); }
 
 }  // namespace longtail::nn::simd
 #endif

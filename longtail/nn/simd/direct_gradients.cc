@@ -163,9 +163,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace longtail::nn::simd {
 
-void set_direct_gradients(Target target, Kernels& kernels) {
-  LONGTAIL_FOR_TARGET(target, set_direct_gradients(kernels));
-}
+void set_direct_gradients(Cpu cpu, Kernels& kernels) { LONGTAIL_FOR_CPU(cpu, set_direct_gradients(kernels)); }
 
 }  // namespace longtail::nn::simd
 #endif

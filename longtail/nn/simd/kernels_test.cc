@@ -333,31 +333,31 @@ TEST(SimdKernels, ANumberThatIsNoneIsNotLostInAReLU) {
   Operands o(size, conv.channels);
   o.z[3] = std::nanf("");
   const Floats weights = made_up(9, 9 * 16 * 16, 0.1f);
-  for (const Target target : available_targets()) {
+  for (const Cpu target : available_cpus()) {
     const Kernels& k = kernels_for(target);
     Floats packed(4 * weights.size()), scratch(forward_scratch(conv)), z(size);
     Doubles sum(16), square(16);
     k.transform_weights(16, weights.data(), packed.data());
     k.forward(conv, 1, o.activation(Activation::kNorm), packed.data(),
               {.z = z.data(), .sum = sum.data(), .square = square.data()}, scratch.data());
-    EXPECT_TRUE(std::isnan(sum[0])) << target_name(target);
+    EXPECT_TRUE(std::isnan(sum[0])) << base::cpu_name(target);
   }
 }
 
 TEST(SimdTargets, ACpuThatIsNotThereIsRefusedByName) {
   setenv("LONGTAIL_CPU", "avx1024", 1);
   try {
-    chosen_target();
+    base::chosen_cpu();
     ADD_FAILURE() << "avx1024 was found";
   } catch (const base::Error& error) {
     EXPECT_NE(std::string(error.what()).find("LONGTAIL_CPU=avx1024"), std::string::npos) << error.what();
-    EXPECT_NE(std::string(error.what()).find(target_name(available_targets().back())), std::string::npos)
+    EXPECT_NE(std::string(error.what()).find(base::cpu_name(available_cpus().back())), std::string::npos)
         << error.what();
   }
-  setenv("LONGTAIL_CPU", target_name(available_targets().back()), 1);
-  EXPECT_EQ(chosen_target(), available_targets().back());
+  setenv("LONGTAIL_CPU", base::cpu_name(available_cpus().back()), 1);
+  EXPECT_EQ(base::chosen_cpu(), available_cpus().back());
   unsetenv("LONGTAIL_CPU");
-  EXPECT_EQ(chosen_target(), available_targets().front());
+  EXPECT_EQ(base::chosen_cpu(), available_cpus().front());
 }
 
 }  // namespace

@@ -175,7 +175,7 @@ void expect_close(const A& actual, const Doubles& expected, const std::string& w
 template <class Compute>
 std::vector<Floats> on_every_target(const Compute& compute) {
   std::vector<Floats> first;
-  for (const Target target : available_targets()) {
+  for (const Cpu target : available_cpus()) {
     std::vector<Floats> results;
     compute(kernels_for(target), results);
     if (first.empty()) {
@@ -186,7 +186,7 @@ std::vector<Floats> on_every_target(const Compute& compute) {
     for (std::size_t i = 0; i < first.size(); ++i) {
       EXPECT_EQ(first[i].size(), results[i].size());
       EXPECT_EQ(std::memcmp(first[i].data(), results[i].data(), first[i].size() * sizeof(float)), 0)
-          << "result " << i << " on " << target_name(target);
+          << "result " << i << " on " << base::cpu_name(target);
     }
   }
   return first;

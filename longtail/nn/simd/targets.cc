@@ -2,78 +2,60 @@
 
 #include <hwy/targets.h>
 
-#include <algorithm>
-#include <array>
-#include <cstdlib>
 #include <string_view>
 
 #include "longtail/base/error.h"
-#include "longtail/base/text.h"
 
 namespace longtail::nn::simd {
 namespace {
 
-struct Known {
-  Target target;
-  const char* name;
-  long long highway;
-};
-constexpr std::array<Known, 4> kKnown = {{
-    {Target::kAvx512, "avx512", HWY_AVX3},
-    {Target::kAvx2, "avx2", HWY_AVX2},
-    {Target::kNeon, "neon", HWY_NEON},
-    {Target::kScalar, "scalar", HWY_SCALAR | HWY_EMU128},
-}};
+long long highway_target(Cpu cpu) {
+  switch (cpu) {
+    case Cpu::kAvx512:
+      return HWY_AVX3;
+    case Cpu::kAvx2:
+      return HWY_AVX2;
+    case Cpu::kNeon:
+      return HWY_NEON;
+    case Cpu::kScalar:
+      return HWY_SCALAR | HWY_EMU128;
+  }
+  return 0;
+}
 
-Kernels make_table(Target target) {
+Kernels make_table(Cpu cpu) {
   Kernels kernels{};
-  kernels.name = target_name(target);
-  set_winograd_forward(target, kernels);
-  set_winograd_backward(target, kernels);
-  set_winograd_weights(target, kernels);
-  set_direct(target, kernels);
-  set_direct_gradients(target, kernels);
+  kernels.name = base::cpu_name(cpu);
+  set_winograd_forward(cpu, kernels);
+  set_winograd_backward(cpu, kernels);
+  set_winograd_weights(cpu, kernels);
+  set_direct(cpu, kernels);
+  set_direct_gradients(cpu, kernels);
   return kernels;
 }
 
 }  // namespace
 
-const char* target_name(Target target) {
-  return std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& k) { return k.target == target; })->name;
-}
-
-std::vector<Target> available_targets() {
+std::vector<Cpu> available_cpus() {
   const long long compiled = HWY_TARGETS, here = hwy::SupportedTargets() | HWY_SCALAR | HWY_EMU128;
-  std::vector<Target> targets;
-  for (const Known& known : kKnown) {
-    if (compiled & here & known.highway) targets.push_back(known.target);
+  std::vector<Cpu> result;
+  for (const Cpu cpu : base::cpus_here()) {
+    if (compiled & here & highway_target(cpu)) result.push_back(cpu);
   }
-  return targets;
+  return result;
 }
 
-Target chosen_target() {
-  const std::vector<Target> available = available_targets();
-  const char* wish = std::getenv("LONGTAIL_CPU");
-  if (wish == nullptr || *wish == '\0') return available.front();
-  std::vector<std::string> names;
-  for (const Target target : available) {
-    if (std::string_view(wish) == target_name(target)) return target;
-    names.emplace_back(target_name(target));
-  }
-  base::fail("LONGTAIL_CPU={}: this program on this CPU has {}", wish, base::join(names, ", "));
-}
-
-const Kernels& kernels_for(Target target) {
+const Kernels& kernels_for(Cpu cpu) {
   static const std::vector<Kernels> tables = [] {
     std::vector<Kernels> all;
-    for (const Target available : available_targets()) all.push_back(make_table(available));
+    for (const Cpu available : available_cpus()) all.push_back(make_table(available));
     return all;
   }();
-  const std::string_view name = target_name(target);
+  const std::string_view name = base::cpu_name(cpu);
   for (const Kernels& table : tables) {
     if (table.name == name) return table;
   }
-  base::fail("no kernels for {} here", name);
+  base::fail("the engine `simd` has no kernels for {} here", name);
 }
 
 }  // namespace longtail::nn::simd

@@ -24,44 +24,41 @@
 #include <string>
 #include <vector>
 
+#include "longtail/base/cpu.h"
 #include "longtail/nn/simd/kernels.h"
 
 namespace longtail::nn::simd {
 
-enum class Target { kScalar, kNeon, kAvx2, kAvx512 };
+using base::Cpu;
 
-// avx512, avx2, neon or scalar.
-const char* target_name(Target target);
 // Those that were compiled in and that this CPU has, the fastest first.
-std::vector<Target> available_targets();
-// The fastest, or what the environment variable LONGTAIL_CPU names; an Error if it cannot be had.
-Target chosen_target();
-const Kernels& kernels_for(Target target);
+std::vector<Cpu> available_cpus();
+const Kernels& kernels_for(Cpu cpu);
 
 // For each file of kernels: its part of a table.
-void set_winograd_forward(Target target, Kernels& kernels);
-void set_winograd_backward(Target target, Kernels& kernels);
-void set_winograd_weights(Target target, Kernels& kernels);
-void set_direct(Target target, Kernels& kernels);
-void set_direct_gradients(Target target, Kernels& kernels);
+void set_winograd_forward(Cpu cpu, Kernels& kernels);
+void set_winograd_backward(Cpu cpu, Kernels& kernels);
+void set_winograd_weights(Cpu cpu, Kernels& kernels);
+void set_direct(Cpu cpu, Kernels& kernels);
+void set_direct_gradients(Cpu cpu, Kernels& kernels);
 
 }  // namespace longtail::nn::simd
 
 #if HWY_TARGETS & HWY_AVX3
 #define LONGTAIL_AVX512(call) \
-  if (target == Target::kAvx512) return N_AVX3::call;
+  if (cpu == Cpu::kAvx512) return N_AVX3::call;
 #else
 #define LONGTAIL_AVX512(call)
 #endif
 #if HWY_TARGETS & HWY_AVX2
 #define LONGTAIL_AVX2(call) \
-  if (target == Target::kAvx2) return N_AVX2::call;
+  if (cpu == Cpu::kAvx2) return N_AVX2::call;
 #else
 #define LONGTAIL_AVX2(call)
 #endif
 #if HWY_TARGETS & HWY_NEON
 #define LONGTAIL_NEON(call) \
-  if (target == Target::kNeon) return N_NEON::call;
+  if (cpu == Cpu::kNeon) return N_NEON::call;
 #else
 #define LONGTAIL_NEON(call)
 #endif
@@ -72,6 +69,6 @@ void set_direct_gradients(Target target, Kernels& kernels);
 #else
 #define LONGTAIL_SCALAR(call)
 #endif
-// Calls a function in the namespace of a target.
-#define LONGTAIL_FOR_TARGET(target, call) \
+// Calls a function in the namespace of the Highway target for a CPU.
+#define LONGTAIL_FOR_CPU(cpu, call) \
   LONGTAIL_AVX512(call) LONGTAIL_AVX2(call) LONGTAIL_NEON(call) LONGTAIL_SCALAR(call)

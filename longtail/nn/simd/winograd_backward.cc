@@ -270,8 +270,8 @@ namespace longtail::nn::simd {
 
 std::size_t backward_scratch(const SameConv& conv) { return HWY_STATIC_DISPATCH(backward_floats)(conv); }
 
-void set_winograd_backward(Target target, Kernels& kernels) {
-  LONGTAIL_FOR_TARGET(target, set_winograd_backward(kernels));
+void set_winograd_backward(Cpu cpu, Kernels& kernels) {
+  LONGTAIL_FOR_CPU(cpu, set_winograd_backward(kernels));
 }
 
 }  // namespace longtail::nn::simd

@@ -153,9 +153,7 @@ std::size_t forward_scratch(const SameConv& conv) {
                                   2 * p.channels);
 }
 
-void set_winograd_forward(Target target, Kernels& kernels) {
-  LONGTAIL_FOR_TARGET(target, set_winograd_forward(kernels));
-}
+void set_winograd_forward(Cpu cpu, Kernels& kernels) { LONGTAIL_FOR_CPU(cpu, set_winograd_forward(kernels)); }
 
 }  // namespace longtail::nn::simd
 #endif

@@ -84,9 +84,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace longtail::nn::simd {
 
-void set_winograd_weights(Target target, Kernels& kernels) {
-  LONGTAIL_FOR_TARGET(target, set_winograd_weights(kernels));
-}
+void set_winograd_weights(Cpu cpu, Kernels& kernels) { LONGTAIL_FOR_CPU(cpu, set_winograd_weights(kernels)); }
 
 }  // namespace longtail::nn::simd
 #endif
