@@ -28,7 +28,7 @@ inline std::string key_across(const std::string& entries) {
          "grid\n"
          "set lmargin at screen 0.02\nset rmargin at screen 0.98\nset bmargin at screen 0.90\n"
          "set tmargin at screen 0.99\nset xrange [0:1]\nset yrange [0:1]\n"
-         "set key center center horizontal maxrows 1 samplen 2\nplot " +
+         "set key center center horizontal maxrows 2 samplen 2\nplot " +
          entries.substr(0, entries.size() - 2) + "\n";
 }
 // Dashes by number, short enough to follow a curve.

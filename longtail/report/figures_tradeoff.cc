@@ -41,12 +41,12 @@ std::optional<NamedFigure> trade_off(const Drawing& d, const std::string& condit
       std::string(kPlain) + "set key outside right center vertical maxrows 20\n" +
       fmt::format("set xrange [{}:{}]\nset yrange [{}:{}]\nset xtics {}\nset ytics {}\n", left - across,
                   right + across, low - up, high + up, tick_step(right - left), tick_step(high - low)) +
-      "set xlabel " + quoted("Head accuracy, points against " + baseline) + "\nset ylabel " +
-      quoted("Tail accuracy, points, " + condition_title(condition)) + "\n" +
+      "set xlabel " + quoted("Head accuracy: points above " + baseline) + "\nset ylabel " +
+      quoted("Tail accuracy: points above it, " + condition_title(condition)) + "\n" +
       "set arrow from 0, graph 0 to 0, graph 1 nohead back lw 1 lc rgb '#444444'\n"
       "set arrow from graph 0, first 0 to graph 1, first 0 nohead back lw 1 lc rgb '#444444'\n";
   // On the line a point of the tail is paid for by a point of the head.
-  std::string plot = "plot -x with lines lw 1 dt (3,5) lc rgb '#888888' title 'a point for a point', ";
+  std::string plot = "plot -x with lines lw 1 dt (3,5) lc rgb '#888888' title 'head pays for tail 1 : 1', ";
   out.figure.block("zero", "0 0\n");
   plot += "$zero using 1:2 with points pt 2 ps 1.2 lw 1.5 lc rgb '#222222' title " + quoted(baseline);
   for (const Point& point : points) {

@@ -23,6 +23,18 @@ double least_mean(const Drawing& d, const std::string& condition, Track track) {
   return least;
 }
 
+// The name of a series with its overall accuracy: mean, standard error and number of seeds.
+std::string legend(const Drawing& d, std::size_t s, const std::string& condition) {
+  SummaryOptions options = d.summary.options;
+  options.deviation = Deviation::kSample;
+  const Average a = average(d.results, d.results.series[s], condition, Metric::kOverall, options);
+  const std::string name = series_title(d.results.series[s]);
+  if (a.seeds == 0 || !std::isfinite(a.mean)) return quoted(name);
+  if (a.seeds == 1) return quoted(fmt::format("{}  {:.1f} (1)", name, a.mean));
+  return quoted(
+      fmt::format("{}  {:.1f} ± {:.1f} ({})", name, a.mean, a.deviation / std::sqrt(a.seeds), a.seeds));
+}
+
 // Lines with bands for one track; what to plot, or nothing if no series has it. A band is cut at `floor`: no
 // accuracy is below 0, and a logarithmic axis ends somewhere.
 std::string curve_plot(const Drawing& d, base::Figure& figure, const std::string& condition, Track track,
@@ -50,8 +62,9 @@ std::string curve_plot(const Drawing& d, base::Figure& figure, const std::string
     marks += fmt::format("${} every {}::{} using 1:2 with points pt {} ps 0.75 lc rgb '{}' notitle, ", name,
                          step, from, d.look[s].point, d.look[s].colour);
     if (first) {
-      keys += fmt::format("NaN with linespoints lw 1 pt {} ps 0.75 lc rgb '{}' title {}, ", d.look[s].point,
-                          d.look[s].colour, d.title(s));
+      keys +=
+          fmt::format("NaN with linespoints lw 1 pt {} ps 0.75 lc rgb '{}' title {}, ", d.look[s].point,
+                      d.look[s].colour, track == Track::kTestAccuracy ? legend(d, s, condition) : d.title(s));
     }
   }
   if (lines.empty()) return "";
