@@ -4,48 +4,88 @@
 #include <iterator>
 
 #include "longtail/base/error.h"
+#include "longtail/base/spec.h"
 #include "longtail/base/text.h"
 
 namespace longtail::data {
 
-Groups Groups::parse(std::string_view text) {
-  Groups groups;
-  text = base::trim(text);
-  groups.name_ = text;
-  if (text == "paper") return groups;
-  if (text == "default") {  // undecided
-    groups.name_ = "paper";
-    return groups;
+namespace {
+
+// What a definition of groups decides.
+struct Cut : base::Chosen {
+  std::int64_t head_above = 100, tail_up_to = 20;
+  bool thirds = false;
+  bool by_thresholds = false;
+};
+struct Thresholds {
+  std::int64_t head = 100, tail = 20;
+};
+
+struct Paper final : Cut {
+  explicit Paper(const base::NoParameters&) {}
+};
+struct Field final : Cut {
+  explicit Field(const base::NoParameters&) { tail_up_to = 19; }
+};
+struct Thirds final : Cut {
+  explicit Thirds(const base::NoParameters&) { thirds = true; }
+};
+struct ByThresholds final : Cut {
+  explicit ByThresholds(const Thresholds& given) {
+    head_above = given.head;
+    tail_up_to = given.tail;
+    by_thresholds = true;
+    if (tail_up_to > head_above) {
+      base::fail(
+          "the groups `{},{}` overlap; the first threshold (head above it) must not be below the second "
+          "(tail up "
+          "to it)",
+          head_above, tail_up_to);
+    }
   }
-  if (text == "field") {
-    groups.tail_up_to_ = 19;
-    return groups;
-  }
-  if (text == "auto") {
-    groups.undecided_ = true;
-    return groups;
-  }
+};
+
+const base::Family<Cut()>& family() {
+  static const base::Family<Cut()> all = [] {
+    base::ParamTable<Thresholds> table;
+    table.add("head", &Thresholds::head, "Head classes have more images than this.").at_least(0);
+    table.add("tail", &Thresholds::tail, "Tail classes have at most so many images.").at_least(0);
+    return base::Family<Cut()>(
+        "definition of groups",
+        {base::variant<Cut(), Paper>("paper", "Head n > 100, medium 20 < n <= 100, tail n <= 20."),
+         base::variant<Cut(), Field>("field", "Head n > 100, medium 20 <= n <= 100, tail n < 20."),
+         base::variant<Cut(), Thirds>("auto",
+                                      "Thirds of the classes by size; classes of one size are never parted."),
+         base::variant<Cut(), ByThresholds>("thresholds", "Two thresholds, also written A,B.", table)});
+  }();
+  return all;
+}
+
+// `100,20` is short for `thresholds:head=100,tail=20`.
+std::string written_out(std::string_view text) {
   const auto parts = base::split(text, ',');
-  const auto head = base::parse_integer(parts[0]);
-  const auto tail = parts.size() == 2 ? base::parse_integer(parts[1]) : std::nullopt;
-  if (!head || !tail) {
-    const std::vector<std::string> names = {"paper", "field", "auto"};
+  if (parts.size() == 2 && base::parse_integer(parts[0]) && base::parse_integer(parts[1]))
+    return fmt::format("thresholds:head={},tail={}", base::trim(parts[0]), base::trim(parts[1]));
+  if (text.find_first_not_of("0123456789-, ") == std::string_view::npos) {
     base::fail(
         "`{}` is no definition of groups; write `paper`, `field`, `auto`, or two thresholds such as `100,20` "
         "(head "
-        "above 100 "
-        "images, tail up to 20){}",
-        text, base::did_you_mean(text, names));
-  }
-  if (*tail < 0 || *head < *tail) {
-    base::fail(
-        "the groups `{}` overlap; the first threshold (head above it) must not be below the second (tail up "
-        "to it)",
+        "above 100 images, tail up to 20)",
         text);
   }
-  groups.head_above_ = *head;
-  groups.tail_up_to_ = *tail;
-  groups.name_ = fmt::format("{},{}", *head, *tail);
+  return std::string(text);
+}
+
+}  // namespace
+
+Groups Groups::parse(std::string_view text) {
+  text = base::trim(text);
+  const auto cut = family().make(written_out(text == "default" ? "paper" : text));  // default: undecided
+  Groups groups;
+  groups.head_above_ = cut->head_above;
+  groups.tail_up_to_ = cut->tail_up_to;
+  groups.undecided_ = cut->thirds;
+  groups.name_ = cut->by_thresholds ? fmt::format("{},{}", cut->head_above, cut->tail_up_to) : cut->name();
   return groups;
 }
 

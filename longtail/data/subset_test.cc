@@ -323,6 +323,15 @@ TEST(Groups, RefuseWhatIsNoDefinition) {
   EXPECT_THAT(message_of([] { Groups::parse("100"); }), HasSubstr("two thresholds such as `100,20`"));
   EXPECT_THAT(message_of([] { Groups::parse("20,100"); }), HasSubstr("overlap"));
   EXPECT_THAT(message_of([] { Groups::parse("100,20,5"); }), HasSubstr("no definition"));
+  EXPECT_THAT(message_of([] { Groups::parse(""); }), HasSubstr("no definition"));
+  EXPECT_THAT(message_of([] { Groups::parse("third"); }), HasSubstr("paper, field, auto, thresholds"));
+  EXPECT_THAT(message_of([] { Groups::parse("thresholds:middle=3"); }), HasSubstr("head, tail"));
+}
+
+TEST(Groups, ByThresholdsAreNamedByThem) {
+  EXPECT_EQ(Groups::parse(" 50 , 5 ").name(), "50,5");
+  EXPECT_EQ(Groups::parse("thresholds:tail=5,head=50").name(), "50,5");
+  EXPECT_EQ(Groups::parse("default").name(), "paper");
 }
 
 TEST(CountStatistics, MedianIsTheMeanOfTheMiddleTwo) {
