@@ -65,7 +65,7 @@ class Conformance : public testing::TestWithParam<std::string> {
 class Agreement : public Conformance {};
 
 TEST_P(Agreement, WithTheReferenceOnEveryNetworkTheEngineDoes) {
-  for_each_network([this](const Problem& problem) {
+  for_each_network([](const Problem& problem) {
     const Answer expected = answer_of("reference", problem, 2);
     const Answer actual = answer_of(GetParam(), problem, 2);
     EXPECT_THAT(disagreements(problem.spec, actual, expected, tolerance_of(GetParam())), IsEmpty());
