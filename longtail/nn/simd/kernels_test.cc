@@ -37,7 +37,8 @@ struct Operands {
 };
 
 void expect_forward(const Shape& shape, Activation::Form form, bool kept) {
-  const auto [conv, images] = shape;
+  const auto conv = shape.conv;
+  const int images = shape.images;
   const std::size_t size = pixels_of(images, conv.side, conv.channels);
   const Operands o(size, conv.channels);
   const Floats weights = made_up(9, 9 * count(conv.channels * conv.channels), 0.1f);
@@ -79,7 +80,8 @@ TEST(SimdKernels, WinogradForwardEqualsPlainLoopsInEveryShapeAndForm) {
 TEST(SimdKernels, WinogradPredictionAddsBiasAndSkipAndCutsAtZero) {
   for (const Shape& shape : kShapes) {
     for (const bool skipped : {false, true}) {
-      const auto [conv, images] = shape;
+      const auto conv = shape.conv;
+      const int images = shape.images;
       const std::size_t size = pixels_of(images, conv.side, conv.channels);
       const Operands o(size, conv.channels);
       const Floats weights = made_up(9, 9 * count(conv.channels * conv.channels), 0.1f);
@@ -151,7 +153,8 @@ void expect_finished(const std::vector<Floats>& results, const Finished& expecte
 }
 
 void expect_backward(const Shape& shape, Ending ending, Activation::Form form) {
-  const auto [conv, images] = shape;
+  const auto conv = shape.conv;
+  const int images = shape.images;
   const std::size_t size = pixels_of(images, conv.side, conv.channels);
   const GradientOperands g(size, conv.channels);
   const Floats weights = made_up(9, 9 * count(conv.channels * conv.channels), 0.1f);
