@@ -148,7 +148,7 @@ double fastest(const Kernels& k, Operands& o, Pass pass) {
 
 int main(int argc, char** argv) {
   const int images = std::max(kSlice, argc > 1 ? std::atoi(argv[1]) / kSlice * kSlice : 128);
-  const Kernels& k = kernels_for(base::chosen_cpu());
+  const Kernels& k = kernels_for(longtail::base::chosen_cpu());
   double peak = 0;
   for (int i = 0; i < 5; ++i) peak = std::max(peak, direct_peak(k));
   fmt::print("{}; direct products in cache: {:.1f} G multiply-adds per second\n", k.name, peak / 1e9);
