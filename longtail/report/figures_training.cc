@@ -2,6 +2,7 @@
 #include <numeric>
 #include <set>
 
+#include "longtail/base/error.h"
 #include "longtail/report/curves.h"
 #include "longtail/report/figure_parts.h"
 #include "longtail/report/tables.h"
@@ -146,6 +147,7 @@ NamedFigure schedules(const Drawing& d) {
   for (const std::string& condition : d.results.conditions) {
     if (const Run* found = d.results.example(condition)) run = found;
   }
+  if (run == nullptr) base::fail("there is no run whose schedule could be drawn");
   std::string rows;
   for (std::size_t e = 0; e < run->log->lr_history.size(); ++e)
     rows += fmt::format("{} {}\n", e + 1, run->log->lr_history[e]);

@@ -17,8 +17,6 @@
 namespace longtail::sampling {
 namespace {
 
-using testing::HasSubstr;
-
 constexpr double kStrict = 1e-4;  // of the many chi-square tests with fixed seeds none may fall below
 const std::vector<std::int64_t> kPaper = long_tail(100, 500, 100);
 

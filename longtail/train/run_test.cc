@@ -113,8 +113,8 @@ TEST_F(RunTraining, IsTheAlgorithmOfThePaper) {
       sum += engine->gradient(parameters, buffers, {images.data(), labels, 4}, *loss, gradient).loss;
       nn::sgd_step({.lr = learning_rate(resolved(config), epoch)}, gradient, momentum, parameters);
     }
-    EXPECT_DOUBLE_EQ(log.train_loss[static_cast<std::size_t>(epoch)],
-                     sum / static_cast<double>(subset.size() / 4));
+    const auto steps = subset.size() / 4;
+    EXPECT_DOUBLE_EQ(log.train_loss[static_cast<std::size_t>(epoch)], sum / static_cast<double>(steps));
   }
   const Checkpoint state = read_state(folder_ / "a");
   EXPECT_EQ(state.network.parameters, parameters);
