@@ -13,6 +13,7 @@
 #include "longtail/base/params.h"
 #include "longtail/base/quote.h"
 #include "longtail/data/groups.h"
+#include "longtail/train/json_fields.h"
 #include "longtail/train/log_check.h"
 
 namespace longtail::train {
@@ -21,70 +22,8 @@ namespace {
 using base::fail;
 using nlohmann::json;
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr int kDeepest = 32;  // levels of JSON; deeper ones are followed by calls, and the stack ends
 constexpr std::uint64_t kLargestLog = std::uint64_t{1} << 28;
-
-// ---- reading single values; every Error names the key ----
-
-const json& need(const json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end()) fail("the key `{}` is missing", key);
-  return *found;
-}
-
-double number(const json& value, const char* key) {
-  if (value.is_null()) return kUnknown;
-  if (!value.is_number()) fail("the key `{}` is {}, not a number", key, value.type_name());
-  return value.get<double>();
-}
-
-std::int64_t integer(const json& value, const char* key) {
-  if (value.is_number_integer()) return value.get<std::int64_t>();
-  const double real = value.is_number() ? value.get<double>() : kUnknown;
-  if (!(std::abs(real) < 9e15) || real != std::floor(real)) fail("the key `{}` is not a whole number", key);
-  return static_cast<std::int64_t>(real);
-}
-
-std::string text(const json& value, const char* key) {
-  if (!value.is_string()) fail("the key `{}` is {}, not text", key, value.type_name());
-  base::require_plain(fmt::format("the key `{}`", key), value.get_ref<const std::string&>());
-  return value.get<std::string>();
-}
-
-// The elements of a list, or of an object {"0": ..., "1": ...} as Python writes a dict by class.
-std::vector<json> elements(const json& value, const char* key) {
-  if (value.is_array()) return value.get<std::vector<json>>();
-  if (!value.is_object()) fail("the key `{}` is {}, not a list", key, value.type_name());
-  std::vector<json> list;
-  for (std::size_t i = 0; i < value.size(); ++i) {
-    const auto found = value.find(std::to_string(i));
-    if (found == value.end()) fail("the key `{}` has no entry {}", key, i);
-    list.push_back(*found);
-  }
-  return list;
-}
-
-std::vector<double> numbers(const json& value, const char* key) {
-  std::vector<double> list;
-  for (const json& element : elements(value, key)) list.push_back(number(element, key));
-  return list;
-}
-
-std::vector<std::int64_t> counts(const json& value, const char* key) {
-  std::vector<std::int64_t> list;
-  for (const json& element : elements(value, key)) {
-    list.push_back(integer(element, key));
-    if (list.back() < 0) fail("the key `{}` has the negative count {}", key, list.back());
-  }
-  return list;
-}
-
-std::vector<std::string> texts(const json& value, const char* key) {
-  std::vector<std::string> list;
-  for (const json& element : elements(value, key)) list.push_back(text(element, key));
-  return list;
-}
 
 // ---- configuration: canonical text here, natural types in the file ----
 
