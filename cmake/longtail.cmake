@@ -72,6 +72,13 @@ if(LONGTAIL_TESTS)
   target_link_libraries(longtail_test_paths PUBLIC longtail_headers)
 endif()
 
+# longtail_optimised(file...): files of a LIGHT module that do work in loops after all.
+function(longtail_optimised)
+  foreach(file ${ARGN})
+    set_property(SOURCE ${file} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
+  endforeach()
+endfunction()
+
 # longtail_module(NAME [DEPENDS module...] [LIBS target...] [WITHOUT file...] [PIC] [LIGHT] [PRECOMPILED] [NO_TESTS]): objects in
 # longtail_NAME, tests in test_NAME. PIC: position-independent, so that a shared library of yours may hold it. LIGHT: compiled
 # with -O1. PRECOMPILED: with the common headers; not for files with instruction-set flags of their own, nor with PIC.

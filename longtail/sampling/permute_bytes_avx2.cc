@@ -176,10 +176,11 @@ void permute_bytes_avx2(const ByteRounds& byte_rounds, std::uint64_t position, s
   }
   if (i == count) return;
   // The rest, and the position of its first lane again in place of those beyond the last.
-  Group group;
-  for (std::size_t v = 0; v < kVectors; ++v) {
+  const Halves first = first_of(positions.next(), count - i);
+  Group group{{first}};
+  for (std::size_t v = 1; v < kVectors; ++v) {
     const std::size_t done = i + v * kLanes;
-    group.of[v] = done < count ? first_of(positions.next(), count - done) : group.of[0];
+    group.of[v] = done < count ? first_of(positions.next(), count - done) : first;
   }
   std::int64_t last[kGroup];
   write(group, last);

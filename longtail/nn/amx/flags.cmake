@@ -19,6 +19,7 @@ if(LONGTAIL_AMX_ENGINES AND LONGTAIL_COMPILER_HAS_AMX)
   # GCC 12 takes its own intrinsics for uses of uninitialised variables (its bug 105593).
   set(amx_quiet $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized> $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   set_property(SOURCE ${amx_kernels} APPEND PROPERTY COMPILE_OPTIONS ${amx_flags} ${amx_quiet})
+  set_property(SOURCE ${amx_kernels} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
   # The unrolled loops hold thousands of loads and stores. With a check before each GCC 12 takes minutes for a file, so the
   # address sanitiser calls a function instead, and of the others three kinds that would only say the same are left out.
   if(LONGTAIL_SANITIZE)
