@@ -65,6 +65,7 @@ function(longtail_tests target name timeout)
   if(TARGET longtail_test_headers_once)
     target_precompile_headers(${target} REUSE_FROM longtail_test_headers_once)
   endif()
+  longtail_unity(${target})
   gtest_discover_tests(${target} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${timeout})
 endfunction()
 
@@ -73,6 +74,11 @@ if(LONGTAIL_TESTS)
   add_library(longtail_test_paths STATIC ${PROJECT_BINARY_DIR}/test_paths.cc)
   target_link_libraries(longtail_test_paths PUBLIC longtail_headers)
 endif()
+
+# longtail_unity(TARGET): its files several at a time, where that is wanted. A file with flags of its own stays by itself.
+function(longtail_unity target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${LONGTAIL_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
 
 # longtail_optimised(file...): files of a LIGHT module that do work in loops after all.
 function(longtail_optimised)
@@ -97,6 +103,7 @@ function(longtail_module name)
   add_library(longtail_${name} STATIC ${sources})
   add_library(longtail::${name} ALIAS longtail_${name})
   set_target_properties(longtail_${name} PROPERTIES EXPORT_NAME ${name})
+  longtail_unity(longtail_${name})
   if(ARG_PIC)
     set_target_properties(longtail_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   endif()

@@ -31,6 +31,17 @@ std::vector<Cpu> detected() {
   return found;
 }
 
+#if defined(__x86_64__)
+// The registers that the system saves and restores, as XGETBV tells it; 0 if it cannot be asked.
+std::uint32_t enabled_state() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || (c >> 27 & 1) == 0) return 0;  // OSXSAVE
+  std::uint32_t low = 0, high = 0;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return low;
+}
+#endif
+
 }  // namespace
 
 const char* cpu_name(Cpu cpu) {
@@ -63,20 +74,28 @@ Cpu chosen_cpu() {
   fail("LONGTAIL_CPU={}: this program on this CPU has {}", wish, join(names, ", "));
 }
 
-bool cpu_has_tiles() {
+bool cpu_has_bf16_vectors() {
 #if defined(__x86_64__)
   unsigned a = 0, b = 0, c = 0, d = 0;
-  if (!__get_cpuid(1, &a, &b, &c, &d) || (c >> 27 & 1) == 0) return false;  // OSXSAVE
-  std::uint32_t low = 0, high = 0;
-  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  constexpr std::uint32_t kVectorState = 0xe6, kTileState = 3u << 17;
-  if ((low & kVectorState) != kVectorState || (low & kTileState) != kTileState) return false;
+  constexpr std::uint32_t kVectorState = 0xe6;
+  if ((enabled_state() & kVectorState) != kVectorState) return false;
   if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
   const bool vectors =  // AVX-512 F, DQ, BW, VL, VBMI
       (b >> 16 & 1) && (b >> 17 & 1) && (b >> 30 & 1) && (b >> 31 & 1) && (c >> 1 & 1);
-  const bool tiles = (d >> 22 & 1) && (d >> 24 & 1);  // AMX bf16, tile
   if (!__get_cpuid_count(7, 1, &a, &b, &c, &d)) return false;
-  return vectors && tiles && (a >> 5 & 1);  // AVX-512 bf16
+  return vectors && (a >> 5 & 1);  // AVX-512 bf16
+#else
+  return false;
+#endif
+}
+
+bool cpu_has_tiles() {
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr std::uint32_t kTileState = 3u << 17;
+  if (!cpu_has_bf16_vectors() || (enabled_state() & kTileState) != kTileState) return false;
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
+  return (d >> 22 & 1) && (d >> 24 & 1);  // AMX bf16, tile
 #else
   return false;
 #endif

@@ -16,7 +16,9 @@ const std::vector<Cpu>& cpus_here();
 // The fastest, or what LONGTAIL_CPU names; an Error if that cannot be had.
 Cpu chosen_cpu();
 
-// AMX tiles for bf16 together with all of AVX-512 that the tile engines need. The kernel must still grant them.
+// All of AVX-512 that the tile engines need beside the tiles: F, DQ, BW, VL, VBMI and BF16.
+bool cpu_has_bf16_vectors();
+// The same with AMX tiles for bf16. The kernel must still grant them.
 bool cpu_has_tiles();
 
 }  // namespace longtail::base

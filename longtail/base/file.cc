@@ -145,6 +145,13 @@ void rename_file(const fs::path& from, const fs::path& to) {
   tell(FileEvent::Kind::kRename, from, to);
 }
 
+bool present(const std::filesystem::path& path) {
+  std::error_code error;
+  const bool there = std::filesystem::exists(path, error);
+  if (error) fail("cannot look at {}: {}", path.string(), error.message());
+  return there;
+}
+
 void make_folder(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);

@@ -31,6 +31,9 @@ std::vector<T> read_array(const std::filesystem::path& path) {
 void write_atomically(const std::filesystem::path& path, std::string_view text);
 void write_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 
+// Whether something is there; an Error if that cannot be told, which is not the same as nothing being there.
+bool present(const std::filesystem::path& path);
+
 // Creates the folder and its parents; an Error says why it cannot be.
 void make_folder(const std::filesystem::path& path);
 

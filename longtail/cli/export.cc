@@ -49,7 +49,7 @@ void run(const ExportArguments& arguments) {
     metadata["logit_scale"] = fmt::format("{}", train::logit_scale(train::config_from_map(state.config)));
   }
   const std::int64_t steps = (std::int64_t{result.epoch} + 1) * state.steps_per_epoch;
-  const train::Network& network = arguments.last ? state.network : state.best;
+  const train::NetworkState& network = arguments.last ? state.network : state.best;
   base::write_atomically(arguments.out, arguments.format == "onnx"
                                             ? train::onnx_model(state.spec(), network, metadata)
                                             : train::safetensors(state.spec(), network, steps, metadata));

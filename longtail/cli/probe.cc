@@ -42,7 +42,7 @@ const std::vector<std::string> kEitherFlags = {"engine", "data", "threads"};
 // A network to probe: how many epochs it has behind it.
 struct Stop {
   int epochs_done = 0;
-  theory::Network network;
+  theory::NetworkState network;
 };
 
 train::RunConfig config_of(const ProbeOptions& options) {

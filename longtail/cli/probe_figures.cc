@@ -5,7 +5,7 @@
 #include "longtail/base/quote.h"
 #include "longtail/cli/class_axis.h"
 #include "longtail/cli/probe_words.h"
-#include "longtail/report/results.h"
+#include "longtail/report/keys.h"
 #include "longtail/sampling/shown.h"
 
 namespace longtail::cli {
@@ -51,7 +51,7 @@ void draw_strategies(const ProbeResult& result, const fs::path& path) {
     rows += fmt::format("{} {:.8g} {:.8g} {:.8g} {:.8g} {:.8g}\n", s, one.total.bias2,
                         one.total.bias2 + one.total.within, one.total.mse(), value, error);
     tics += fmt::format("{}{} {}", s > 0 ? ", " : "",
-                        base::quote::gnuplot_tic(report::series_title(one.strategy)), s);
+                        base::quote::gnuplot_tic(report::Series(one.strategy).title()), s);
   }
   figure.block("s", rows);
   figure.script(
@@ -92,8 +92,8 @@ void draw_ratios(const ProbeResult& result, const StrategyProbe& uniform, const 
         "{0}$s{1} using 1:2 with lines lw 2 lc rgb '{2}' title {3}, "
         "$s{1} using 1:3 with lines lw 1 dt 2 lc rgb '{2}' title {4}",
         s > 0 ? ", " : "", s, sampling::strategy_colour(one.strategy),
-        base::quote::gnuplot(report::series_title(one.strategy)),
-        base::quote::gnuplot(report::series_title(one.strategy) + ", Prop. 1"));
+        base::quote::gnuplot(report::Series(one.strategy).title()),
+        base::quote::gnuplot(report::Series(one.strategy).title() + ", Prop. 1"));
   }
   figure.script(plot);
   figure.write(path);
@@ -112,7 +112,7 @@ void draw_course(const ProbeReport& report, const fs::path& path) {
     const std::string& strategy = report.results.front().strategies[s].strategy;
     const std::string style = fmt::format("with linespoints lw 2 pt 7 ps 0.5 lc rgb '{}' title {}",
                                           sampling::strategy_colour(strategy),
-                                          base::quote::gnuplot(report::series_title(strategy)));
+                                          base::quote::gnuplot(report::Series(strategy).title()));
     variance += fmt::format("{}$s{} using 1:2 {}", s > 0 ? ", " : "", s, style);
     bias += fmt::format("{}$s{} using 1:3 {}", s > 0 ? ", " : "", s, style);
   }

@@ -59,7 +59,7 @@ bool is_folder(const std::string& pictures) {
   return fs::is_directory(pictures, ignored);
 }
 
-fs::path default_out(const std::string& pictures) {
+fs::path answer_folder(const std::string& pictures) {
   if (!is_folder(pictures)) return "recommend-" + pictures.substr(pictures.rfind('/') + 1);
   const fs::path folder = fs::absolute(pictures).lexically_normal();
   return "recommend-" + (folder.has_filename() ? folder : folder.parent_path()).filename().string();
@@ -138,7 +138,7 @@ Effort measured_effort(const RecommendArguments& arguments, const RecommendPlan&
   facts.large_epoch = measured_epoch(plan, found, large, facts.side);
   facts.small_epoch =
       large == "resnet20" ? facts.large_epoch : measured_epoch(plan, found, "resnet20", facts.side);
-  const Effort effort = planned_effort(facts);
+  Effort effort = planned_effort(facts);
   if (effort.side == facts.side) return effort;
   // What was reckoned by area is measured before it is relied on.
   PlanFacts larger = facts;
@@ -231,7 +231,7 @@ void write_report(const fs::path& out, report::Goal goal, const RecommendPlan& p
 void run(const RecommendArguments& arguments) {
   const double seconds = study::parse_duration(arguments.time);
   const report::Goal goal = report::parse_goal(arguments.goal);
-  const fs::path out = arguments.out.empty() ? default_out(arguments.pictures) : fs::path(arguments.out);
+  const fs::path out = arguments.out.empty() ? answer_folder(arguments.pictures) : fs::path(arguments.out);
   TimeBudget budget(out, seconds);
   RecommendPlan plan = open_plan(arguments, out, budget);
   const RaceOutcome outcome = run_race(plan, goal, out, budget);
@@ -246,7 +246,7 @@ void run(const RecommendArguments& arguments) {
     fmt::print("The network{}: {}\n  longtail predict {} PICTURE...\n",
                outcome.recommendation.series ? ""
                                              : fmt::format(" ({}, since nothing can be recommended)",
-                                                           report::series_words(outcome.network_strategy)),
+                                                           report::Series(outcome.network_strategy).words()),
                outcome.network.string(), outcome.network.string());
   }
   budget.keep();

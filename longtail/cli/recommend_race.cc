@@ -48,7 +48,7 @@ class RaceRunner {
         budget_(budget),
         pace_(static_cast<std::size_t>(2 * kEpochsToTrust * plan.jobs),
               plan.run_seconds / plan.config.epochs) {
-    for (const std::string& strategy : plan_.strategies) words_.push_back(report::series_words(strategy));
+    for (const std::string& strategy : plan_.strategies) words_.push_back(report::Series(strategy).words());
     const auto uniform = std::find(plan_.strategies.begin(), plan_.strategies.end(), "uniform");
     baseline_ =
         uniform == plan_.strategies.end() ? 0 : static_cast<std::size_t>(uniform - plan_.strategies.begin());
@@ -194,7 +194,7 @@ class RaceRunner {
     for (const char* name : {"head", "medium", "tail"}) results.groups.emplace_back(name, empty());
     double total = 0;
     const study::StudyFile study = study_of(plan_, seeds);
-    for (const study::Run& run : study::resolve(study, study::engine_of(study, out_))) {
+    for (const study::PlannedRun& run : study::resolve(study, study::engine_of(study, out_))) {
       const study::RunState state = study::inspect(out_, run);
       if (state.status != study::Status::kDone) continue;
       total += state.seconds;
@@ -243,7 +243,7 @@ class RaceRunner {
   // `network` in the folder is the run of the first seed: chosen before anything was measured.
   void link_network(RaceOutcome& outcome) const {
     const study::StudyFile study = study_of(plan_, looks_.seeds.front());
-    for (const study::Run& run : study::resolve(study, study::engine_of(study, out_))) {
+    for (const study::PlannedRun& run : study::resolve(study, study::engine_of(study, out_))) {
       if (run.config.strategy != outcome.network_strategy ||
           study::inspect(out_, run).status != study::Status::kDone)
         continue;

@@ -19,7 +19,7 @@ struct Flags {
   bool tables_only = false, json = false;
 };
 
-std::filesystem::path default_out(const std::string& input) {
+std::filesystem::path report_folder(const std::string& input) {
   const std::filesystem::path path(input);
   return std::filesystem::is_directory(path) ? path / "report" : std::filesystem::path("report");
 }
@@ -27,7 +27,7 @@ std::filesystem::path default_out(const std::string& input) {
 report::ReportOptions options_of(const Flags& flags) {
   report::ReportOptions options;
   options.inputs.assign(flags.inputs.begin(), flags.inputs.end());
-  options.out = flags.out.empty() ? default_out(flags.inputs[0]) : std::filesystem::path(flags.out);
+  options.out = flags.out.empty() ? report_folder(flags.inputs[0]) : std::filesystem::path(flags.out);
   options.summary.baseline = flags.baseline;
   options.summary.deviation =
       flags.deviation == "sample" ? report::Deviation::kSample : report::Deviation::kPopulation;

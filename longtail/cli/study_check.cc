@@ -26,17 +26,18 @@ struct CheckFlags {
 };
 
 // The parameters that all runs share, a line each; strategy, rho and seed are in every run's line.
-void print_shared(const std::vector<study::Run>& runs, std::vector<std::string>& varied) {
+void print_shared(const std::vector<study::PlannedRun>& runs, std::vector<std::string>& varied) {
   fmt::print("\nThe same in every run:\n");
   // Natural class sizes know neither a ratio nor an order.
-  const bool cut = std::any_of(runs.begin(), runs.end(),
-                               [](const study::Run& run) { return data::takes_ratio(run.config.subset); });
+  const bool cut = std::any_of(runs.begin(), runs.end(), [](const study::PlannedRun& run) {
+    return data::takes_ratio(run.config.subset);
+  });
   for (const auto& entry : train::run_params().entries()) {
     const std::string& name = entry.info.name;
     const bool idle = !cut && (name == "rho" || name == "n_max" || name == "class_order");
     if (!entry.info.identity || idle) continue;
     std::set<std::string> values;
-    for (const study::Run& run : runs) values.insert(entry.get(run.config));
+    for (const study::PlannedRun& run : runs) values.insert(entry.get(run.config));
     if (values.size() > 1) {
       varied.push_back(entry.info.name);
     } else {
@@ -45,11 +46,11 @@ void print_shared(const std::vector<study::Run>& runs, std::vector<std::string>&
   }
 }
 
-void print_runs(const std::vector<study::Run>& runs, const std::vector<std::string>& varied,
+void print_runs(const std::vector<study::PlannedRun>& runs, const std::vector<std::string>& varied,
                 const std::vector<study::RunSize>& sizes, const std::optional<study::Estimate>& estimate,
                 const CheckFlags& flags) {
   std::size_t width = 0;
-  for (const study::Run& run : runs) width = std::max(width, run.name.size());
+  for (const study::PlannedRun& run : runs) width = std::max(width, run.name.size());
   fmt::print("\nThe runs, in this order:\n");
   for (std::size_t i = 0; i < runs.size(); ++i) {
     std::string line = fmt::format("  {:>3}  {:<{}}", i + 1, runs[i].name, width);
@@ -67,7 +68,7 @@ void print_runs(const std::vector<study::Run>& runs, const std::vector<std::stri
   }
 }
 
-void print_time(const study::Estimate& estimate, const std::vector<study::Run>& runs,
+void print_time(const study::Estimate& estimate, const std::vector<study::PlannedRun>& runs,
                 const CheckFlags& flags) {
   double all = 0, left = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -90,9 +91,9 @@ void print_time(const study::Estimate& estimate, const std::vector<study::Run>& 
 }
 
 // Published data whose sizes are known but whose files are not here yet.
-void print_missing(const std::vector<study::Run>& runs, const std::string& folder) {
+void print_missing(const std::vector<study::PlannedRun>& runs, const std::string& folder) {
   std::set<std::string> names;
-  for (const study::Run& run : runs) names.insert(run.config.dataset);
+  for (const study::PlannedRun& run : runs) names.insert(run.config.dataset);
   for (const std::string& name : names) {
     const auto* published = data::find_published(name);
     if (published && !data::find_data(*published, folder)) {
@@ -104,7 +105,7 @@ void print_missing(const std::vector<study::Run>& runs, const std::string& folde
 void check(const CheckFlags& flags) {
   const study::StudyFile file = flags.study.read();
   const std::string engine = study::engine_of(file, flags.out);
-  const std::vector<study::Run> runs = study::resolve(file, engine);
+  const std::vector<study::PlannedRun> runs = study::resolve(file, engine);
   if (flags.seconds) {
     double all = 0;
     for (const double one : study::estimate(runs, study::run_sizes(runs, flags.study.data), 0).seconds)

@@ -24,7 +24,7 @@ void copy_predictions(const fs::path& from_log, const fs::path& to_log) {
 void collect(const fs::path& study_folder, const fs::path& out) {
   const study::Plan plan = study::read_plan(study_folder);
   int done = 0, written = 0;
-  for (const study::Run& run : plan.runs) {
+  for (const study::PlannedRun& run : plan.runs) {
     if (study::inspect(study_folder, run).status != study::Status::kDone) continue;
     if (done++ == 0) base::make_folder(out);
     const fs::path from = study::run_folder(study_folder, run.name) / "log.json";

@@ -20,8 +20,6 @@
 namespace longtail::cli {
 namespace {
 
-constexpr int kPrintWidth = 100;
-
 struct RunFlags {
   StudyFlags study;
   std::string out;
@@ -49,7 +47,7 @@ study::Plan open(const RunFlags& flags) {
 }
 
 void print_results(const study::Board& board) {
-  for (const std::string& line : study::result_table(board.plan.runs, board.states(), kPrintWidth)) {
+  for (const std::string& line : study::result_table(board.plan.runs, board.states(), study::kPrintWidth)) {
     fmt::print("{}\n", line);
   }
   fmt::print("{}\n", study::check_sharing(board.plan.runs, board.states()).sentence());

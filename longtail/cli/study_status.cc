@@ -13,9 +13,7 @@
 namespace longtail::cli {
 namespace {
 
-constexpr int kPrintWidth = 100;
-
-std::string run_line(const study::Run& run, const study::RunState& state, std::size_t width) {
+std::string run_line(const study::PlannedRun& run, const study::RunState& state, std::size_t width) {
   std::string line = fmt::format("  {:<11} {:<{}}", study::word(state.status), run.name, width);
   if (state.status == study::Status::kDone) {
     line += fmt::format("  {:.1f} ({})  {}", state.best.overall, study::groups_text(state.best),
@@ -50,14 +48,14 @@ void print_status(const std::string& folder) {
   fmt::print("study {}: {} runs: {}; engine {}\n", plan.name, plan.runs.size(), base::join(counts, ", "),
              plan.engine);
   std::size_t width = 0;
-  for (const study::Run& run : plan.runs) width = std::max(width, run.name.size());
+  for (const study::PlannedRun& run : plan.runs) width = std::max(width, run.name.size());
   for (std::size_t i = 0; i < states.size(); ++i)
     fmt::print("{}\n", run_line(plan.runs[i], states[i], width));
   if (const auto others = study::strangers(folder, plan); !others.empty()) {
     fmt::print("{} run folders belong to an earlier form of the study: {}\n", others.size(),
                base::join(others, ", "));
   }
-  const auto table = study::result_table(plan.runs, states, kPrintWidth);
+  const auto table = study::result_table(plan.runs, states, study::kPrintWidth);
   if (!table.empty()) fmt::print("\nAccuracy at the best epoch in percent, mean over the seeds done\n");
   for (const std::string& line : table) fmt::print("{}\n", line);
   fmt::print("{}\n", study::check_sharing(plan.runs, states).sentence());

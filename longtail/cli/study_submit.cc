@@ -26,7 +26,7 @@ struct SubmitFlags {
 std::vector<std::string> missing(const study::Plan& plan, const SubmitFlags& flags) {
   const study::SlurmWords queued = study::ask_slurm(flags.out);
   std::vector<std::string> names;
-  for (const study::Run& run : plan.runs) {
+  for (const study::PlannedRun& run : plan.runs) {
     const study::RunState state = study::inspect(flags.out, run);
     if (state.status == study::Status::kDone || queued.contains(run.name)) continue;
     if (state.status == study::Status::kFailed && !flags.retry_failed) continue;
@@ -46,7 +46,7 @@ void submit(SubmitFlags& flags) {
   }
   // Missing data would fail every task on its node: say so here.
   std::set<std::string> seen;
-  for (const study::Run& run : plan.runs) {
+  for (const study::PlannedRun& run : plan.runs) {
     if (run.trainer) continue;  // what it reads is its own affair
     train::RunConfig config = run.config;
     if (!flags.study.data.empty()) config.data = flags.study.data;

@@ -465,5 +465,20 @@ TEST_F(Study, RebalancedRunsShareAParentThatIsTrainedOnceAndSurviveKills) {
     EXPECT_THAT(overall, HasSubstr(series));
 }
 
+TEST_F(Study, RunsThatBeginAlikeAreTrainedOnceUntilTheyPart) {
+  write_study("loss = [\"deferred:then=focal,at=2\", \"cross_entropy\"]\nepochs = [3]\n");
+  const Outcome shared = run("shared");
+  ASSERT_EQ(shared.code, 0) << shared.err;
+  // The one that the other begins as came first, and left its state.
+  EXPECT_LT(shared.out.find("start      2/2"), shared.out.find("start      1/2")) << shared.out;
+  EXPECT_TRUE(fs::exists(a_run("shared", "uniform-rho8-losscross") / "branch" / "2.ckpt"));
+  write_study("loss = [\"deferred:then=focal,at=2\"]\nepochs = [3]\n");
+  const Outcome alone = run("alone");
+  ASSERT_EQ(alone.code, 0) << alone.err;
+  const std::string deferred = "uniform-rho8-lossdeferred";
+  EXPECT_EQ(base::read_text(a_run("shared", deferred) / "log.json"),
+            base::read_text(a_run("alone", "uniform-rho8") / "log.json"));
+}
+
 }  // namespace
 }  // namespace longtail::cli

@@ -7,7 +7,7 @@
 #include "longtail/base/quote.h"
 #include "longtail/cli/class_axis.h"
 #include "longtail/cli/theory_words.h"
-#include "longtail/report/results.h"
+#include "longtail/report/keys.h"
 #include "longtail/sampling/shown.h"
 
 namespace longtail::cli {
@@ -19,7 +19,7 @@ using theory::Forecast;
 std::string label_of(const Forecast& f, const TheoryReport& report) {
   int same = 0;
   for (const Forecast& other : report.shown) same += other.strategy == f.strategy;
-  const std::string title = report::series_title(f.strategy);
+  const std::string title = report::Series(f.strategy).title();
   return same > 1 ? fmt::format("{}, epoch {}", title, f.situation.epoch) : title;
 }
 
@@ -96,7 +96,7 @@ void draw_courses(const TheoryReport& report, const fs::path& path) {
     const std::string& strategy = report.courses[s].front().strategy;
     const std::string style =
         fmt::format("with lines lw 2 lc rgb '{}' title {}", sampling::strategy_colour(strategy),
-                    base::quote::gnuplot(report::series_title(strategy)));
+                    base::quote::gnuplot(report::Series(strategy).title()));
     left += fmt::format("{}$s{} using 1:2 {}", s > 0 ? ", " : "", s, style);
     right += fmt::format("{}$s{} using 1:3 {}", s > 0 ? ", " : "", s, style);
   }
@@ -125,7 +125,7 @@ void draw_exposure(const TheoryReport& report, const fs::path& path) {
     plot += fmt::format(
         "{0}$s{1} using 1:2 with lines lw 2 lc rgb '{2}' title {3}, "
         "$s{1} using 1:3 with points pt 7 ps 0.3 lc rgb '{2}' notitle",
-        s > 0 ? ", " : "", s, colour, base::quote::gnuplot(report::series_title(e.strategy)));
+        s > 0 ? ", " : "", s, colour, base::quote::gnuplot(report::Series(e.strategy).title()));
   }
   figure.script(plot);
   figure.write(path);

@@ -16,7 +16,7 @@ using base::fail;
 
 constexpr std::size_t kImageBytes = std::size_t{3} * kPixels;
 // No published file reaches this; a bound on what a wrong path can make us read.
-constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 30;
+constexpr std::uint64_t kLargestCifarFile = std::uint64_t{1} << 30;
 
 std::vector<std::string> numbered(std::string_view stem, std::string_view ending) {
   std::vector<std::string> names;
@@ -34,7 +34,7 @@ Split read_split(const fs::path& folder, const std::vector<std::string>& names, 
   Split split;
   for (const std::string& name : names) {
     const fs::path path = folder / name;
-    std::vector<std::uint8_t> bytes = base::read_bytes(path, kLargestFile);
+    std::vector<std::uint8_t> bytes = base::read_bytes(path, kLargestCifarFile);
     const std::vector<std::int32_t> labels = take(bytes, form, path.string());
     split.labels.insert(split.labels.end(), labels.begin(), labels.end());
     if (names.size() == 1) {

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using base::fail;
 
-constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 32;
+constexpr std::uint64_t kLargestIdxFile = std::uint64_t{1} << 32;
 // Deflate cannot do better than this, so a header that promises more is a lie we need not allocate for.
 constexpr std::uint64_t kLargestRatio = 1032;
 
@@ -116,8 +116,8 @@ Split read_split(const fs::path& folder, const std::string& stem, std::string_vi
          images.empty() ? "images-idx3-ubyte" : "labels-idx1-ubyte");
   }
   Split split;
-  split.pixels = parse_idx_images(base::read_bytes(images, kLargestFile), images.string());
-  split.labels = parse_idx_labels(base::read_bytes(labels, kLargestFile), labels.string());
+  split.pixels = parse_idx_images(base::read_bytes(images, kLargestIdxFile), images.string());
+  split.labels = parse_idx_labels(base::read_bytes(labels, kLargestIdxFile), labels.string());
   if (split.pixels.size() != split.labels.size() * kPixels) {
     fail("{} has {} images but {} has {} labels", images.string(), split.pixels.size() / kPixels,
          labels.string(), split.labels.size());

@@ -31,7 +31,9 @@ struct Tolerance {
   bool same_hits = true;
 };
 inline Tolerance tolerance_of(std::string_view engine) {
-  if (engine == "amx") return {0.02, 0.14, 0.02, 0.05, false};
+  // Operands of eight bits: made-up networks with one image in a batch norm are up to 0.35 away. What is shared with
+  // amx-fine is held tightly there, and every bit of both by TileBits.
+  if (engine == "amx") return {0.02, 0.4, 0.02, 0.05, false};
   if (engine == "amx-fine") return {1e-3, 0.02, 2e-3, 0.05, false};
   return {};
 }

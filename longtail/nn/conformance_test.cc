@@ -11,12 +11,12 @@ namespace {
 
 using testing::IsEmpty;
 
-struct Network {
+struct NetworkCase {
   const char* model;
   const char* shortcut;
   int channels, width, side, batch;
 };
-const std::vector<Network> kNetworks = {
+const std::vector<NetworkCase> kNetworks = {
     {"resnet20", "projection", 3, 1, 32, 1}, {"resnet20", "projection", 1, 1, 32, 5},
     {"resnet20", "pad", 3, 1, 32, 3},        {"resnet20", "pad", 1, 1, 32, 1},
     {"resnet32", "pad", 3, 1, 32, 2},        {"resnet44", "projection", 1, 1, 32, 1},
@@ -33,7 +33,7 @@ class Conformance : public testing::TestWithParam<std::string> {
   template <class Body>
   void for_each_network(const Body& body) const {
     int done = 0;
-    for (const Network& n : kNetworks) {
+    for (const NetworkCase& n : kNetworks) {
       const ResNetSpec spec = make_spec(n.model, n.shortcut, 5, n.channels, n.width, n.side);
       const std::vector<std::string> able = engines_for(spec);
       if (std::find(able.begin(), able.end(), GetParam()) == able.end()) continue;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "longtail/nn/engine.h"
+#include "longtail/nn/golden_pictures.h"
 #include "longtail/nn/gradient_sketch.h"
 #include "longtail/nn/sgd.h"
 #include "longtail/nn/testing.h"
@@ -14,35 +15,12 @@
 namespace longtail::nn {
 namespace {
 
-constexpr int kBatch = 128, kSteps = 10, kClasses = 100;
-
-// The pictures of make_golden.py: a blob of a colour of the class on a slope, with noise.
-std::vector<float> pictures() {
-  std::vector<float> pixels;
-  std::uint32_t state = 1;
-  const auto number = [&state] { return next(state) / 2147483648.0 - 1; };
-  for (int image = 0; image < kSteps * kBatch; ++image) {
-    for (int channel = 0; channel < 3; ++channel) {
-      const double own = (image % kClasses * (channel + 3) % 7 - 3) / 2.0, slope = number();
-      for (int p = 0; p < data::kPixels; ++p) {
-        const double x = p % 32 / 16.0 - 1, y = p / 32 / 16.0 - 1;
-        const double blob = std::max(0.0, 1 - 2 * x * x - 2 * y * y);
-        pixels.push_back(static_cast<float>(slope * x + own * blob + 0.5 * number()));
-      }
-    }
-  }
-  return pixels;
-}
-
 class Golden : public testing::Test {
  protected:
-  Golden() {
-    for (int i = 0; i < kSteps * kBatch; ++i) labels_.push_back(i % kClasses);
-  }
-
   Batch batch(int step) const {
-    const auto at = static_cast<std::size_t>(step) * kBatch;
-    return {images_.data() + at * 3 * data::kPixels, std::span(labels_).subspan(at, kBatch), kBatch};
+    const auto at = static_cast<std::size_t>(step) * kGoldenBatch;
+    return {images_.data() + at * 3 * data::kPixels, std::span(labels_).subspan(at, kGoldenBatch),
+            kGoldenBatch};
   }
 
   // At this learning rate rounding grows ten- to a hundredfold per step, in PyTorch too ("others" in the
@@ -52,8 +30,8 @@ class Golden : public testing::Test {
     const auto& golden = golden_[nesterov ? "nesterov" : "plain"];
     std::vector<float> momentum(parameters_.size());
     const SgdConfig sgd{.nesterov = nesterov};
-    ASSERT_EQ(golden.size(), static_cast<std::size_t>(kSteps));
-    for (int i = 0; i < kSteps; ++i) {
+    ASSERT_EQ(golden.size(), static_cast<std::size_t>(kGoldenSteps));
+    for (int i = 0; i < kGoldenSteps; ++i) {
       const auto& expected = golden[static_cast<std::size_t>(i)];
       const StepResult step = engine_->gradient(parameters_, buffers_, batch(i), *loss_, gradient_);
       const double length = sgd_step(sgd, gradient_, momentum, parameters_);
@@ -62,15 +40,14 @@ class Golden : public testing::Test {
     }
   }
 
-  const nlohmann::json golden_ =
-      nlohmann::json::parse(base::read_text(base::source_dir() + "/longtail/nn/testdata/golden.json"));
-  ResNetSpec spec_ = make_spec("resnet32", "projection", kClasses, 3);
+  const nlohmann::json golden_ = golden_values();
+  ResNetSpec spec_ = make_spec("resnet32", "projection", kGoldenClasses, 3);
   base::ThreadPool pool_{2};
-  std::unique_ptr<Engine> engine_ = make_engine("simd", spec_, kBatch, pool_);
+  std::unique_ptr<Engine> engine_ = make_engine("simd", spec_, kGoldenBatch, pool_);
   std::unique_ptr<Loss> loss_ = make_loss("cross_entropy", {});
-  std::vector<float> images_ = pictures(), parameters_ = initial_parameters(spec_, 42),
+  std::vector<float> images_ = golden_pictures(), parameters_ = initial_parameters(spec_, 42),
                      buffers_ = initial_buffers(spec_), gradient_ = std::vector<float>(parameters_.size());
-  std::vector<std::int32_t> labels_;
+  std::vector<std::int32_t> labels_ = golden_labels();
 };
 
 TEST_F(Golden, TheFirstGradientAndRunningStatisticsAreThoseOfPyTorch) {
@@ -99,22 +76,23 @@ TEST_F(Golden, TheFirstLogitsAreThoseOfPyTorch) {
       std::fill(gradient.begin(), gradient.end(), 0.0f);
       return 0;
     }
-    mutable std::vector<std::vector<float>> rows = std::vector(kClasses, std::vector<float>(kClasses));
+    mutable std::vector<std::vector<float>> rows =
+        std::vector(kGoldenClasses, std::vector<float>(kGoldenClasses));
   };
   const auto expected = golden_["logits"].get<std::vector<double>>();
   const auto stride = golden_["logits_step"].get<std::size_t>();
-  std::vector<float> logits(kBatch * kClasses);
+  std::vector<float> logits(kGoldenBatch * kGoldenClasses);
   // Labels become row numbers, in two halves because there are 128 rows and 100 classes.
   for (const std::size_t half : {0, 1}) {
     Recorder recorder;
-    std::vector<std::int32_t> rows(kBatch, kClasses - 1);
+    std::vector<std::int32_t> rows(kGoldenBatch, kGoldenClasses - 1);
     for (std::size_t i = 0; i < 64; ++i) rows[half * 64 + i] = static_cast<std::int32_t>(i);
     auto buffers = buffers_;
     Batch b = batch(0);
     b.labels = rows;
     engine_->gradient(parameters_, buffers, b, recorder, gradient_);
     for (std::size_t i = 0; i < 64; ++i) {
-      std::copy(recorder.rows[i].begin(), recorder.rows[i].end(), &logits[(half * 64 + i) * kClasses]);
+      std::copy(recorder.rows[i].begin(), recorder.rows[i].end(), &logits[(half * 64 + i) * kGoldenClasses]);
     }
   }
   std::vector<float> sampled;

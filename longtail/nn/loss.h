@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,9 @@ class Loss : public base::Chosen {
 
   // The loss to take in an epoch: itself, unless it changes during training. Lives as long as this one.
   virtual const Loss& at(const sampling::Situation&) const { return *this; }
+
+  // In a training of so many epochs; none unless it is another loss until an epoch.
+  virtual std::optional<sampling::Deferral> deferral(int /*epochs*/) const { return std::nullopt; }
 
   // What logits are multiplied by before the softmax makes probabilities of them. Not 1 only for losses of a
   // cosine classifier, whose logits are too small to be used as they are.

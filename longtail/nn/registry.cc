@@ -35,7 +35,12 @@ EngineInfo entry(std::string_view name, decltype(EngineInfo::available) availabl
                  decltype(EngineInfo::does) does, decltype(EngineInfo::make) make) {
   for (const EngineName& known : kEngineNames) {
     if (known.name != name) continue;
-    return {std::string(name), std::string(known.about), known.automatic, available, does, make};
+#ifdef LONGTAIL_SOFTWARE_TILES
+    const bool automatic = known.automatic && available != amx_available;  // tiles in software are for tests
+#else
+    const bool automatic = known.automatic;
+#endif
+    return {std::string(name), std::string(known.about), automatic, available, does, make};
   }
   base::fail("the engine {} is not in engine_names.h", name);
 }

@@ -1,14 +1,10 @@
-// Helpers of the tests of nn and its engines: golden files, made-up batches, distances. Only tests include
-// this.
+// Helpers of the tests of nn and its engines: made-up batches, distances. Only tests include this.
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <limits>
 #include <span>
 #include <string>
@@ -17,23 +13,12 @@
 #include "longtail/base/file.h"
 #include "longtail/base/philox.h"
 #include "longtail/base/test_paths.h"
-#include "longtail/data/cifar.h"
 #include "longtail/data/layout.h"
 #include "longtail/nn/engine.h"
 #include "longtail/nn/init.h"
 #include "longtail/nn/resnet.h"
 
 namespace longtail::nn {
-
-inline std::filesystem::path golden_path(const std::string& name) {
-  return std::filesystem::path(base::source_dir() + "/../shared/golden") / name;
-}
-
-#define SKIP_WITHOUT_GOLDEN()                                   \
-  if (!std::filesystem::exists(golden_path("parameters.json"))) \
-  GTEST_SKIP() << "the golden files are not here"
-
-using base::read_array;
 
 // 2-norm of the difference over the norm of the expected. Arrays of different sizes are infinitely far apart,
 // and so is whatever is not finite.
@@ -93,41 +78,6 @@ inline Problem make_problem(const ResNetSpec& spec, int size) {
   for (std::size_t i = 0; i < p.images.size(); ++i) p.images[i] = 2 * noise(3, i);
   for (int i = 0; i < size; ++i) p.labels.push_back(i % spec.classes);
   return p;
-}
-
-// CIFAR-100 for tests: unpacked once from the shared folder into the temporary folder. Empty where there is
-// none.
-inline std::filesystem::path cifar100_folder() {
-  namespace fs = std::filesystem;
-  const fs::path archive = base::source_dir() + "/../shared/data/cifar-100-python.tar.xz";
-  const fs::path home = fs::temp_directory_path() / "longtail-test-cifar100";
-  if (!fs::exists(home) && fs::exists(archive)) {
-    const fs::path trial = home.string() + "." + std::to_string(::getpid());
-    fs::create_directories(trial);
-    const std::string command = "tar -xJf '" + archive.string() + "' -C '" + trial.string() + "'";
-    std::error_code ignored;  // another test may have been first
-    if (std::system(command.c_str()) == 0) fs::rename(trial, home, ignored);
-    fs::remove_all(trial, ignored);
-  }
-  return fs::exists(home / "cifar-100-python") ? home / "cifar-100-python" : fs::path();
-}
-
-// The images and labels of the golden steps, normalised as PyTorch did. False where CIFAR-100 is not to be
-// found.
-inline bool load_golden_images(std::vector<float>& images, std::vector<std::int32_t>& labels) {
-  const std::filesystem::path folder = cifar100_folder();
-  if (folder.empty()) return false;
-  const data::Dataset cifar = data::read_cifar(folder, data::cifar100_python());
-  constexpr float kMean[] = {0.5071f, 0.4867f, 0.4408f}, kDeviation[] = {0.2675f, 0.2565f, 0.2761f};
-  for (const std::int32_t row : read_array<std::int32_t>(golden_path("steps_rows.i32"))) {
-    const auto pixels = cifar.image(cifar.train, row);
-    for (std::size_t i = 0; i < pixels.size(); ++i) {
-      const std::size_t channel = i / data::kPixels;
-      images.push_back((static_cast<float>(pixels[i]) / 255.0f - kMean[channel]) / kDeviation[channel]);
-    }
-    labels.push_back(cifar.train.labels[static_cast<std::size_t>(row)]);
-  }
-  return true;
 }
 
 }  // namespace longtail::nn

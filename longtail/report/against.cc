@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 #include <tuple>
+#include <type_traits>
 
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
@@ -66,7 +67,7 @@ bool same_value(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-std::map<std::string, std::string> protocol_of(const Run& run) {
+std::map<std::string, std::string> protocol_of(const RunResult& run) {
   std::map<std::string, std::string> protocol = run.config;
   if (run.log) protocol["epochs"] = std::to_string(run.log->epochs());
   return protocol;
@@ -74,8 +75,8 @@ std::map<std::string, std::string> protocol_of(const Run& run) {
 
 namespace {
 
-const Run* any_run(const Results& results, const std::string& series, const std::string& condition) {
-  for (const Run& run : results.runs) {
+const RunResult* any_run(const Results& results, const Series& series, const Condition& condition) {
+  for (const RunResult& run : results.runs) {
     if (run.series == series && run.condition == condition) return &run;
   }
   return nullptr;
@@ -167,20 +168,19 @@ Results comparable_with_paper(const Results& results) {
   const Results paper = paper_results();
   Results same;
   std::set<std::int64_t> seeds;
-  std::set<std::tuple<std::string, std::string, std::int64_t>> taken;
+  std::set<std::tuple<Series, Condition, std::int64_t>> taken;
   std::vector<std::string> again;
-  for (const Run& run : results.runs) {
-    Run copy = run;
-    copy.series = run.strategy;
-    copy.condition = fmt::format("{:g}", run.rho);
-    const bool published = std::any_of(paper.runs.begin(), paper.runs.end(), [&](const Run& one) {
+  for (const RunResult& run : results.runs) {
+    RunResult copy = run;
+    copy.series = Series(run.strategy);
+    copy.condition = Condition(run.rho);
+    const bool published = std::any_of(paper.runs.begin(), paper.runs.end(), [&](const RunResult& one) {
       return one.series == copy.series && one.condition == copy.condition;
     });
     if (!published || !protocol_differences(protocol_of(run), paper_protocol()).empty()) continue;
     // A run done twice, on two engines for example, counts once.
     if (!taken.emplace(copy.series, copy.condition, copy.seed).second) {
-      again.push_back(fmt::format("{} at {}, seed {}", series_title(run.series),
-                                  condition_title(run.condition), run.seed));
+      again.push_back(fmt::format("{} at {}, seed {}", run.series.title(), run.condition.phrase(), run.seed));
       continue;
     }
     // Other groups than the paper's are other numbers.
@@ -199,16 +199,17 @@ Results comparable_with_paper(const Results& results) {
                     base::join(again, "; ")));
   }
   same.seeds.assign(seeds.begin(), seeds.end());
-  const auto there = [&](const auto& wanted, auto Run::*name) {
-    std::vector<std::string> kept;
-    for (const std::string& one : wanted) {
-      if (std::any_of(same.runs.begin(), same.runs.end(), [&](const Run& run) { return run.*name == one; }))
+  const auto there = [&](const auto& wanted, auto RunResult::*name) {
+    std::remove_cvref_t<decltype(wanted)> kept;
+    for (const auto& one : wanted) {
+      if (std::any_of(same.runs.begin(), same.runs.end(),
+                      [&](const RunResult& run) { return run.*name == one; }))
         kept.push_back(one);
     }
     return kept;
   };
-  same.series = there(paper.series, &Run::series);
-  same.conditions = there(paper.conditions, &Run::condition);
+  same.series = there(paper.series, &RunResult::series);
+  same.conditions = there(paper.conditions, &RunResult::condition);
   return same;
 }
 
@@ -216,14 +217,13 @@ std::string missing_of_paper(const Results& same) {
   const Results paper = paper_results();
   std::size_t absent = 0;
   std::vector<std::string> parts;
-  for (const std::string& condition : paper.conditions) {
+  for (const Condition& condition : paper.conditions) {
     std::size_t here = 0;
     std::vector<std::string> cells;
-    for (const std::string& series : paper.series) {
-      const auto count =
-          static_cast<std::size_t>(std::count_if(same.runs.begin(), same.runs.end(), [&](const Run& run) {
-            return run.series == series && run.condition == condition;
-          }));
+    for (const Series& series : paper.series) {
+      const auto count = static_cast<std::size_t>(std::count_if(
+          same.runs.begin(), same.runs.end(),
+          [&](const RunResult& run) { return run.series == series && run.condition == condition; }));
       const std::size_t lacking = paper.seeds.size() - std::min(count, paper.seeds.size());
       if (lacking == 0) continue;
       here += lacking;
@@ -231,14 +231,14 @@ std::string missing_of_paper(const Results& same) {
       for (std::int64_t seed : paper.seeds) {
         if (!same.find(series, condition, seed)) seeds.push_back(std::to_string(seed));
       }
-      cells.push_back(count == 0 ? series_title(series)
-                                 : fmt::format("{} (seed{} {})", series_title(series),
-                                               seeds.size() > 1 ? "s" : "", base::join(seeds, ", ")));
+      cells.push_back(count == 0 ? series.title()
+                                 : fmt::format("{} (seed{} {})", series.title(), seeds.size() > 1 ? "s" : "",
+                                               base::join(seeds, ", ")));
     }
     absent += here;
     if (here == 0) continue;
     const bool all = here == paper.series.size() * paper.seeds.size();
-    parts.push_back(condition_title(condition) + ": " + (all ? "all" : base::join(cells, ", ")));
+    parts.push_back(condition.phrase() + ": " + (all ? "all" : base::join(cells, ", ")));
   }
   if (parts.empty()) return "";
   return fmt::format("Of the paper's {} runs, {} {} missing here. {}.", paper.runs.size(), absent,
@@ -257,13 +257,14 @@ Against against_paper(const Results& results, const SummaryOptions& options) {
                    {"Points"},        {"Seed std"}};
   std::map<std::string, std::vector<std::string>> refused;
   Farthest overall, group;
-  for (const std::string& condition : results.conditions) {
-    for (const std::string& series : results.series) {
-      const Run* run = any_run(results, series, condition);
+  for (const Condition& condition : results.conditions) {
+    for (const Series& series : results.series) {
+      const RunResult* run = any_run(results, series, condition);
       if (!run) continue;
-      const std::string published = fmt::format("{:g}", run->rho);
-      const std::string what = series_title(series) + " at " + condition_title(condition);
-      if (average(paper, run->strategy, published, Metric::kOverall, paper_options).seeds == 0) {
+      const Series same_series(run->strategy);
+      const Condition same_condition(run->rho);
+      const std::string what = series.title() + " at " + condition.phrase();
+      if (average(paper, same_series, same_condition, Metric::kOverall, paper_options).seeds == 0) {
         refused["the paper has no such cell"].push_back(what);
         continue;
       }
@@ -274,7 +275,7 @@ Against against_paper(const Results& results, const SummaryOptions& options) {
       }
       for (Metric metric : kMetrics) {
         if (metric != Metric::kOverall && run->log && run->log->groups != "paper") continue;
-        const Average theirs = average(paper, run->strategy, published, metric, paper_options);
+        const Average theirs = average(paper, same_series, same_condition, metric, paper_options);
         const Average ours = average(results, series, condition, metric, options);
         if (theirs.seeds == 0 || ours.seeds == 0) continue;
         const double points = ours.mean - theirs.mean;
@@ -286,7 +287,7 @@ Against against_paper(const Results& results, const SummaryOptions& options) {
             .take(points,
                   metric == Metric::kOverall ? what : fmt::format("{}, {}", metric_name(metric), what));
         table.rows.push_back(
-            {text(condition), text(series_title(series)), text(std::string(metric_title(metric))),
+            {text(condition.text()), text(series.title()), text(std::string(metric_title(metric))),
              number(theirs.mean, theirs.deviation, 1),
              number(ours.mean, ours.seeds > 1 ? ours.deviation : kMissing, 1), number(ours.seeds, 0),
              difference(points, 2), difference(spread > 0 ? points / spread : kMissing, 1)});
@@ -332,9 +333,9 @@ Against against_field(const Results& results, const SummaryOptions& options) {
   table.columns = {{"ρ", true, true}, {"Baseline", true}, {"Published"},
                    {"Ours"},          {"Points"},         {"Source", true}};
   std::map<std::string, std::vector<std::string>> refused;
-  for (const std::string& condition : results.conditions) {
-    for (const std::string& series : results.series) {
-      const Run* run = any_run(results, series, condition);
+  for (const Condition& condition : results.conditions) {
+    for (const Series& series : results.series) {
+      const RunResult* run = any_run(results, series, condition);
       if (!run || run->strategy != "uniform") continue;
       for (const Baseline& baseline : field_baselines()) {
         if (baseline.rho != run->rho) continue;
@@ -343,12 +344,11 @@ Against against_field(const Results& results, const SummaryOptions& options) {
         if (!run->config.empty() && !run->config.contains("shortcut"))
           differences.push_back("the log does not tell its shortcut");
         if (!differences.empty()) {
-          add_refusal(refused, fmt::format("{} at {}", baseline.name, condition_title(condition)),
-                      differences);
+          add_refusal(refused, fmt::format("{} at {}", baseline.name, condition.phrase()), differences);
           continue;
         }
         const Average ours = average(results, series, condition, Metric::kOverall, options);
-        table.rows.push_back({text(condition), text(baseline.name), number(baseline.overall, 2),
+        table.rows.push_back({text(condition.text()), text(baseline.name), number(baseline.overall, 2),
                               number(ours.mean, ours.seeds > 1 ? ours.deviation : kMissing, 2),
                               difference(ours.mean - baseline.overall, 2), text(baseline.source)});
       }

@@ -24,7 +24,7 @@ struct Against {
 Results paper_results();
 
 // The parameters of a run as one map, the epochs as they were trained.
-std::map<std::string, std::string> protocol_of(const Run& run);
+std::map<std::string, std::string> protocol_of(const RunResult& run);
 
 // The training loss beside the published curves, by stretches of epochs, and which momentum the runs had: a
 // table and statements. Nothing without logs. (against_curves.cc)

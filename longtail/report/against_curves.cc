@@ -49,7 +49,7 @@ std::vector<Published> published_curves() {
   return all;
 }
 
-std::string momentum_of(const Run& run) {
+std::string momentum_of(const RunResult& run) {
   const auto found = run.config.find("nesterov");
   if (found == run.config.end()) return "not told";
   return found->second == "true" ? "Nesterov" : "plain";
@@ -74,8 +74,8 @@ void compare_curves(const Results& results, Against& against) {
   std::map<std::string, int> momentum;
   std::map<std::string, std::vector<double>> ratios;  // by momentum, while the rate is high
   for (const Published& theirs : published_curves()) {
-    std::map<std::string, std::vector<const Run*>> groups;
-    for (const Run& run : results.runs) {
+    std::map<std::string, std::vector<const RunResult*>> groups;
+    for (const RunResult& run : results.runs) {
       if (!run.log || run.strategy != theirs.strategy || run.rho != theirs.rho) continue;
       if (!protocol_differences(protocol_of(run), paper_protocol()).empty()) continue;
       groups[momentum_of(run)].push_back(&run);
@@ -85,7 +85,7 @@ void compare_curves(const Results& results, Against& against) {
       for (const auto& stretch : kStretches) {
         const double published = mean_of(theirs.loss, stretch);
         std::vector<double> ours;
-        for (const Run* run : runs) {
+        for (const RunResult* run : runs) {
           const double one = mean_of(run->log->train_loss, stretch);
           if (std::isfinite(one)) ours.push_back(one);
         }
@@ -93,7 +93,7 @@ void compare_curves(const Results& results, Against& against) {
         const auto [low, high] = std::minmax_element(ours.begin(), ours.end());
         const double ratio = mean(ours) / published;
         if (stretch.second <= kTelling) ratios[kind].push_back(ratio);
-        table.rows.push_back({text(fmt::format("{:g}", theirs.rho)), text(series_title(theirs.strategy)),
+        table.rows.push_back({text(fmt::format("{:g}", theirs.rho)), text(Series(theirs.strategy).title()),
                               text(kind), text(fmt::format("{}–{}", stretch.first, stretch.second)),
                               number(published, 3), number(mean(ours), 3), number(*low, 3), number(*high, 3),
                               number(static_cast<double>(ours.size()), 0), number(ratio, 2)});

@@ -68,7 +68,7 @@ std::string name_of(const fs::path& source, std::set<std::string>& taken) {
 }
 
 // The text of the run's log, if it still is the log that was read.
-std::optional<std::string> text_of(const Run& run) {
+std::optional<std::string> text_of(const RunResult& run) {
   try {
     std::string text = base::read_text(run.source);
     if (train::log_text(train::log_of(text, run.source)) == train::log_text(*run.log)) return text;
@@ -84,7 +84,7 @@ Archive pack_logs(const Results& results, std::uint64_t limit) {
   Packer packer;
   std::set<std::string> taken;
   int missing = 0;
-  for (const Run& run : results.runs) {
+  for (const RunResult& run : results.runs) {
     if (!run.log) continue;
     const std::optional<std::string> text = text_of(run);
     if (!text) {

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
+
+#include "longtail/report/stats.h"
 
 namespace longtail::report {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // Gauss-Jordan for a small symmetric positive definite matrix.
 Matrix inverse(Matrix a) {

@@ -14,13 +14,15 @@ namespace {
 
 constexpr int kPaperSeeds = 3;
 constexpr auto& kStrategies = sampling::kPaperStrategies;
+const Series kUniform("uniform"), kClassBalanced("class_balanced"), kProgressive("progressive");
+const Condition kTen(10), kFifty(50), kHundred(100);
 
 // A side of the comparison: its results and how to read them.
 struct Side {
   const Results& results;
   SummaryOptions options;
 
-  Average at(const std::string& series, const std::string& rho, Metric metric) const {
+  Average at(const Series& series, const Condition& rho, Metric metric) const {
     return average(results, series, rho, metric, options);
   }
 };
@@ -40,14 +42,20 @@ struct Pairs {
   }
 };
 
-Pairs pairs_of(const Side& side, const std::string& series, const std::string& rho, Metric metric) {
+// The difference of a seed's pair from uniform; NaN without one.
+double pair_of(const Side& side, const Series& series, const Condition& rho, Metric metric,
+               std::int64_t seed) {
+  const RunResult* a = side.results.find(series, rho, seed);
+  const RunResult* b = side.results.find(kUniform, rho, seed);
+  if (!a || !b) return kMissing;
+  return accuracy(*a, metric, side.options.at) - accuracy(*b, metric, side.options.at);
+}
+
+Pairs pairs_of(const Side& side, const Series& series, const Condition& rho, Metric metric) {
   Pairs pairs;
   std::vector<double> differences;
   for (std::int64_t seed : side.results.seeds) {
-    const Run* a = side.results.find(series, rho, seed);
-    const Run* b = side.results.find("uniform", rho, seed);
-    if (!a || !b) continue;
-    const double d = accuracy(*a, metric, side.options.at) - accuracy(*b, metric, side.options.at);
+    const double d = pair_of(side, series, rho, metric, seed);
     if (d != d) continue;
     differences.push_back(d);
     pairs.above += d > 0;
@@ -59,7 +67,7 @@ Pairs pairs_of(const Side& side, const std::string& series, const std::string& r
 }
 
 // One seed that says otherwise settles it, however few there are.
-Judge above_for_every_seed(std::string series, std::string rho, Metric metric) {
+Judge above_for_every_seed(const Series& series, const Condition& rho, Metric metric) {
   return [=](const Side& side) {
     const Pairs pairs = pairs_of(side, series, rho, metric);
     if (pairs.count == 0) return missing("no pair");
@@ -68,7 +76,7 @@ Judge above_for_every_seed(std::string series, std::string rho, Metric metric) {
   };
 }
 
-Judge seeds_disagree(std::string series, std::string rho, Metric metric) {
+Judge seeds_disagree(const Series& series, const Condition& rho, Metric metric) {
   return [=](const Side& side) {
     const Pairs pairs = pairs_of(side, series, rho, metric);
     if (pairs.count == 0) return missing("no pair");
@@ -84,12 +92,13 @@ struct Four {
   int seeds = 1 << 30;
   std::string absent;
 };
-Four four_of(const Side& side, const std::string& rho, Metric metric) {
+Four four_of(const Side& side, const Condition& rho, Metric metric) {
   Four four;
   std::vector<std::string> absent;
-  for (const std::string_view series : kStrategies) {
-    const Average one = side.at(std::string(series), rho, metric);
-    if (one.seeds == 0) absent.push_back(series_title(series));
+  for (const std::string_view strategy : kStrategies) {
+    const Series series{std::string(strategy)};
+    const Average one = side.at(series, rho, metric);
+    if (one.seeds == 0) absent.push_back(series.title());
     four.means.push_back(one.mean);
     four.seeds = std::min(four.seeds, one.seeds);
   }
@@ -102,12 +111,11 @@ Four four_of(const Side& side, const std::string& rho, Metric metric) {
 }
 
 // The extreme of the four strategies, highest or lowest.
-Judge extreme_mean(std::string series, std::string rho, Metric metric, bool highest) {
+Judge extreme_mean(const Series& series, const Condition& rho, Metric metric, bool highest) {
   return [=](const Side& side) {
     const Four four = four_of(side, rho, metric);
     if (!four.absent.empty()) return missing(four.absent);
-    const auto own = static_cast<std::size_t>(std::find(kStrategies.begin(), kStrategies.end(), series) -
-                                              kStrategies.begin());
+    const std::size_t own = sampling::strategy_place(series.strategy());
     std::size_t next = own == 0 ? 1 : 0;
     for (std::size_t s = 0; s < kStrategies.size(); ++s) {
       if (s != own && (highest ? four.means[s] > four.means[next] : four.means[s] < four.means[next]))
@@ -115,19 +123,19 @@ Judge extreme_mean(std::string series, std::string rho, Metric metric, bool high
     }
     const bool holds = highest ? four.means[own] > four.means[next] : four.means[own] < four.means[next];
     return judged(holds, four.seeds,
-                  fmt::format("{}; {} {}", fixed(four.means[own], 1), series_title(kStrategies[next]),
-                              fixed(four.means[next], 1)));
+                  fmt::format("{}; {} {}", fixed(four.means[own], 1),
+                              sampling::strategy_title(kStrategies[next]), fixed(four.means[next], 1)));
   };
 }
 
 // Class-balanced against uniform by group: below in all of them, or in all but the tail.
-Judge balanced_loses(std::string rho, bool on_the_tail_too) {
+Judge balanced_loses(const Condition& rho, bool on_the_tail_too) {
   return [=](const Side& side) {
     std::vector<std::string> words;
     int seeds = 1 << 30;
     bool holds = true;
     for (Metric metric : {Metric::kHead, Metric::kMedium, Metric::kTail}) {
-      const Average a = side.at("class_balanced", rho, metric), b = side.at("uniform", rho, metric);
+      const Average a = side.at(kClassBalanced, rho, metric), b = side.at(kUniform, rho, metric);
       if (a.seeds == 0 || b.seeds == 0) return missing("no pair");
       seeds = std::min({seeds, a.seeds, b.seeds});
       const bool below = a.mean < b.mean;
@@ -138,7 +146,7 @@ Judge balanced_loses(std::string rho, bool on_the_tail_too) {
   };
 }
 
-Judge square_root_between(std::string rho) {
+Judge square_root_between(const Condition& rho) {
   return [=](const Side& side) {
     const Four four = four_of(side, rho, Metric::kOverall);
     if (!four.absent.empty()) return missing(four.absent);
@@ -151,9 +159,9 @@ Judge square_root_between(std::string rho) {
 Evidence range_grows(const Side& side) {
   std::vector<double> ranges;
   int seeds = 1 << 30;
-  for (const char* rho : {"10", "100"}) {
+  for (const Condition& rho : {kTen, kHundred}) {
     const Four four = four_of(side, rho, Metric::kOverall);
-    if (!four.absent.empty()) return missing(fmt::format("{} at ρ = {}", four.absent, rho));
+    if (!four.absent.empty()) return missing(fmt::format("{} at {}", four.absent, rho.phrase()));
     const auto [low, high] = std::minmax_element(four.means.begin(), four.means.end());
     ranges.push_back(*high - *low);
     seeds = std::min(seeds, four.seeds);
@@ -173,35 +181,35 @@ std::vector<Statement> statements() {
   const std::string second = "2. Class-balanced does harm under severe imbalance";
   const std::string third = "3. The choice matters more, the more severe the imbalance";
   std::vector<Statement> all;
-  for (const char* rho : {"100", "50"}) {
-    all.push_back({first, "Tail: progressive is above uniform for every seed", rho,
-                   above_for_every_seed("progressive", rho, Metric::kTail)});
+  for (const Condition& rho : {kHundred, kFifty}) {
+    all.push_back({first, "Tail: progressive is above uniform for every seed", rho.text(),
+                   above_for_every_seed(kProgressive, rho, Metric::kTail)});
   }
-  for (const auto& [rho, words] : {std::pair("100", "+2.49"), std::pair("50", "+1.96")}) {
-    all.push_back({first, "Tail, last epoch: progressive is above uniform for every seed", rho,
-                   above_for_every_seed("progressive", rho, Metric::kTail),
+  for (const auto& [rho, words] : {std::pair(kHundred, "+2.49"), std::pair(kFifty, "+1.96")}) {
+    all.push_back({first, "Tail, last epoch: progressive is above uniform for every seed", rho.text(),
+                   above_for_every_seed(kProgressive, rho, Metric::kTail),
                    std::string(words) + " points, 3 of 3 seeds above"});
   }
-  for (const char* rho : {"100", "50"}) {
-    all.push_back({first, "Tail: progressive has the highest mean of the four", rho,
-                   extreme_mean("progressive", rho, Metric::kTail, true)});
+  for (const Condition& rho : {kHundred, kFifty}) {
+    all.push_back({first, "Tail: progressive has the highest mean of the four", rho.text(),
+                   extreme_mean(kProgressive, rho, Metric::kTail, true)});
   }
-  for (const char* rho : {"100", "50"}) {
-    all.push_back({first, "Overall: the seeds disagree whether progressive is above uniform", rho,
-                   seeds_disagree("progressive", rho, Metric::kOverall)});
+  for (const Condition& rho : {kHundred, kFifty}) {
+    all.push_back({first, "Overall: the seeds disagree whether progressive is above uniform", rho.text(),
+                   seeds_disagree(kProgressive, rho, Metric::kOverall)});
   }
-  all.push_back({first, "Overall: progressive is above uniform for every seed", "10",
-                 above_for_every_seed("progressive", "10", Metric::kOverall)});
-  all.push_back({second, "Class-balanced is below uniform on head, medium and tail", "100",
-                 balanced_loses("100", true)});
-  all.push_back({second, "Class-balanced is below uniform on head and medium, not on the tail", "50",
-                 balanced_loses("50", false)});
-  for (const char* rho : {"100", "50", "10"}) {
-    all.push_back({second, "Overall: class-balanced has the lowest mean of the four", rho,
-                   extreme_mean("class_balanced", rho, Metric::kOverall, false)});
+  all.push_back({first, "Overall: progressive is above uniform for every seed", kTen.text(),
+                 above_for_every_seed(kProgressive, kTen, Metric::kOverall)});
+  all.push_back({second, "Class-balanced is below uniform on head, medium and tail", kHundred.text(),
+                 balanced_loses(kHundred, true)});
+  all.push_back({second, "Class-balanced is below uniform on head and medium, not on the tail", kFifty.text(),
+                 balanced_loses(kFifty, false)});
+  for (const Condition& rho : {kHundred, kFifty, kTen}) {
+    all.push_back({second, "Overall: class-balanced has the lowest mean of the four", rho.text(),
+                   extreme_mean(kClassBalanced, rho, Metric::kOverall, false)});
   }
-  for (const char* rho : {"100", "50"}) {
-    all.push_back({second, "Overall: square-root lies between class-balanced and uniform", rho,
+  for (const Condition& rho : {kHundred, kFifty}) {
+    all.push_back({second, "Overall: square-root lies between class-balanced and uniform", rho.text(),
                    square_root_between(rho)});
   }
   all.push_back({third, "Overall: the four strategies lie further apart at ρ = 100 than at ρ = 10", "10, 100",
@@ -267,20 +275,14 @@ Table paired_beside_paper(const Results& ours, const Results& paper, const Summa
   SummaryOptions best = options;
   best.at = At::kBest;
   for (Metric metric : {Metric::kOverall, Metric::kTail}) {
-    for (const std::string& rho : paper.conditions) {
-      if (pairs_of({ours, options}, "progressive", rho, metric).count == 0) continue;
+    for (const Condition& rho : paper.conditions) {
+      if (pairs_of({ours, options}, kProgressive, rho, metric).count == 0) continue;
       for (const auto& [who, side] :
            {std::pair("Paper", Side{paper, best}), std::pair("Ours", Side{ours, options})}) {
-        std::vector<Cell> row = {text(std::string(metric_title(metric))), text(rho), text(who)};
-        for (std::int64_t seed : seeds) {
-          const Run* a = side.results.find("progressive", rho, seed);
-          const Run* b = side.results.find("uniform", rho, seed);
-          row.push_back(difference(
-              a && b ? accuracy(*a, metric, side.options.at) - accuracy(*b, metric, side.options.at)
-                     : kMissing,
-              2));
-        }
-        const Pairs pairs = pairs_of(side, "progressive", rho, metric);
+        std::vector<Cell> row = {text(std::string(metric_title(metric))), text(rho.text()), text(who)};
+        for (std::int64_t seed : seeds)
+          row.push_back(difference(pair_of(side, kProgressive, rho, metric, seed), 2));
+        const Pairs pairs = pairs_of(side, kProgressive, rho, metric);
         row.push_back(difference(pairs.mean, 2));
         row.push_back(text(fmt::format("{}/{}", std::max(pairs.above, pairs.below), pairs.count)));
         table.rows.push_back(std::move(row));

@@ -29,9 +29,10 @@ const Claim& claim(const std::vector<Claim>& claims, const std::string& sentence
 
 // Some of the paper's runs, as a CSV of ours.
 Results some_runs(
-    const std::function<bool(const Run&)>& wanted, const std::function<void(Run&)>& change = [](Run&) {}) {
-  std::vector<Run> runs;
-  for (Run run : paper_results().runs) {
+    const std::function<bool(const RunResult&)>& wanted,
+    const std::function<void(RunResult&)>& change = [](RunResult&) {}) {
+  std::vector<RunResult> runs;
+  for (RunResult run : paper_results().runs) {
     if (!wanted(run)) continue;
     change(run);
     runs.push_back(std::move(run));
@@ -41,6 +42,7 @@ Results some_runs(
 
 std::vector<std::string> words(const std::vector<Cell>& row) {
   std::vector<std::string> all;
+  all.reserve(row.size());
   for (const Cell& cell : row) all.push_back(printed(cell));
   return all;
 }
@@ -76,7 +78,7 @@ TEST(AgainstTest, OurPairsStandUnderThePapers) {
 }
 
 TEST(AgainstTest, PartOfTheRunsIsComparedAndTheRestIsNamed) {
-  const Results part = some_runs([](const report::Run& run) {
+  const Results part = some_runs([](const report::RunResult& run) {
     return run.rho == 100 && (run.seed == 42 || (run.seed == 123 && run.strategy == "uniform")) &&
            run.strategy != "square_root";
   });
@@ -116,8 +118,8 @@ TEST(AgainstTest, ASingleRunIsComparedAndTheTerminalSaysThatNoFindingCanBeTold) 
 }
 
 TEST(AgainstTest, ContraryNumbersDoNotHold) {
-  const Results other = some_runs([](const report::Run& run) { return run.rho == 100; },
-                                  [](report::Run& run) {
+  const Results other = some_runs([](const report::RunResult& run) { return run.rho == 100; },
+                                  [](report::RunResult& run) {
                                     if (run.strategy == "progressive" && run.seed == 456) run.best[3] = 9;
                                     if (run.strategy == "class_balanced") run.best = {41, 68, 40, 12};
                                     if (run.strategy == "progressive") run.best[0] += 3;
@@ -135,10 +137,11 @@ TEST(AgainstTest, ContraryNumbersDoNotHold) {
 }
 
 TEST(AgainstTest, OneContrarySeedSettlesItAndTwoThatAgreeDoNot) {
-  const Results two = some_runs([](const report::Run& run) { return run.rho == 100 && run.seed != 456; },
-                                [](report::Run& run) {
-                                  if (run.strategy == "progressive" && run.seed == 42) run.best[3] = 9;
-                                });
+  const Results two =
+      some_runs([](const report::RunResult& run) { return run.rho == 100 && run.seed != 456; },
+                [](report::RunResult& run) {
+                  if (run.strategy == "progressive" && run.seed == 42) run.best[3] = 9;
+                });
   const Against against = against_paper(two, {});
   EXPECT_EQ(
       verdict_words(claim(against.claims, "Tail: progressive is above uniform for every seed, ρ = 100").ours),
@@ -159,7 +162,7 @@ TEST(AgainstTest, ARunDoneOnTwoEnginesCountsOnceAndAnotherProtocolDoesNot) {
   logs.add("c", log);
   const Results same = comparable_with_paper(read_results(std::vector{logs.path()}));
   EXPECT_EQ(same.runs.size(), 1u);
-  EXPECT_THAT(same.series, ElementsAre("uniform"));
+  EXPECT_THAT(test::texts(same.series), ElementsAre("uniform"));
   EXPECT_THAT(same.warnings, ElementsAre(HasSubstr("seed 42")));
 }
 
@@ -234,7 +237,7 @@ TEST(PublishedLogsTest, GiveThePapersNumbersAtTheBestAndAtTheLastEpoch) {
   SummaryOptions last;
   last.at = At::kLast;
   const Summary summary = summarise(results, last);
-  const Comparison* tail = find_comparison(summary, "progressive", "100", Metric::kTail);
+  const Comparison* tail = find_comparison(summary, Series("progressive"), Condition(100), Metric::kTail);
   std::vector<std::string> differences;
   for (double d : tail->differences) differences.push_back(fixed(d, 2, true));
   EXPECT_THAT(differences, ElementsAre("+2.16", "+2.39", "+2.94"));

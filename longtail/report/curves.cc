@@ -10,11 +10,11 @@
 namespace longtail::report {
 namespace {
 
-std::vector<const train::RunLog*> logs_of(const Results& results, const std::string& series,
-                                          const std::string& condition) {
+std::vector<const train::RunLog*> logs_of(const Results& results, const Series& series,
+                                          const Condition& condition) {
   std::vector<const train::RunLog*> logs;
   for (std::int64_t seed : results.seeds) {
-    const Run* run = results.find(series, condition, seed);
+    const RunResult* run = results.find(series, condition, seed);
     if (run && run->log) logs.push_back(run->log.get());
   }
   return logs;
@@ -48,7 +48,7 @@ const std::vector<double>& track_of(const train::RunLog& log, Track track) {
   base::fail("no such curve");
 }
 
-Curve curve(const Results& results, const std::string& series, const std::string& condition, Track track,
+Curve curve(const Results& results, const Series& series, const Condition& condition, Track track,
             Deviation kind) {
   const auto logs = logs_of(results, series, condition);
   Curve result;
@@ -64,7 +64,7 @@ Curve curve(const Results& results, const std::string& series, const std::string
   return result;
 }
 
-std::vector<double> per_class(const Results& results, const std::string& series, const std::string& condition,
+std::vector<double> per_class(const Results& results, const Series& series, const Condition& condition,
                               At at) {
   std::vector<double> sum;
   int runs = 0;
@@ -79,8 +79,8 @@ std::vector<double> per_class(const Results& results, const std::string& series,
   return sum;
 }
 
-std::vector<int> milestones(const Results& results, const std::string& condition) {
-  const Run* run = results.example(condition);
+std::vector<int> milestones(const Results& results, const Condition& condition) {
+  const RunResult* run = results.example(condition);
   if (!run) return {};
   // Where the rate itself falls to a half or less: true for every schedule, told or not.
   std::vector<int> epochs;

@@ -22,15 +22,15 @@ struct Curve {
   std::vector<double> mean,
       deviation;  // one per epoch; empty if there is no such run or the group has no class
 };
-Curve curve(const Results& results, const std::string& series, const std::string& condition, Track track,
+Curve curve(const Results& results, const Series& series, const Condition& condition, Track track,
             Deviation kind);
 
 // Mean accuracy of each class over seeds at the chosen epoch; empty if the logs do not tell.
-std::vector<double> per_class(const Results& results, const std::string& series, const std::string& condition,
+std::vector<double> per_class(const Results& results, const Series& series, const Condition& condition,
                               At at);
 
 // The epochs at which the learning rate drops, of the runs of a condition.
-std::vector<int> milestones(const Results& results, const std::string& condition);
+std::vector<int> milestones(const Results& results, const Condition& condition);
 
 // The share of balanced sampling in a strategy at each epoch: lambda of progressive sampling. Empty for a
 // strategy that does not change or that this program does not know.

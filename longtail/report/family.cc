@@ -9,11 +9,11 @@
 
 #include "longtail/report/block_design.h"
 #include "longtail/report/multivariate_t.h"
+#include "longtail/report/stats.h"
 
 namespace longtail::report {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Residuals differ grossly if equal ones would give this unlikely a largest share.
 constexpr double kGross = 0.01;

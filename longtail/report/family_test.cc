@@ -13,13 +13,12 @@
 #include "longtail/base/text.h"
 #include "longtail/report/against.h"
 #include "longtail/report/multivariate_t.h"
+#include "longtail/report/stats.h"
 #include "longtail/report/tables.h"
 #include "longtail/report/test_logs.h"
 
 namespace longtail::report {
 namespace {
-
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<std::string> split(const std::string& line) {
   std::vector<std::string> cells;
@@ -56,33 +55,33 @@ SeedTable made(int strategies, int seeds, const std::vector<std::pair<int, int>>
     for (int s = 1; s <= seeds; ++s) {
       const bool hole = std::find(holes.begin(), holes.end(), std::pair(i, s)) != holes.end();
       table.values.back().push_back(
-          hole ? kNone : 40 + 0.7 * i + 1.3 * s + ((i * 37 + s * 61 + i * s * 17) % 23) / 10.0);
+          hole ? kNaN : 40 + 0.7 * i + 1.3 * s + ((i * 37 + s * 61 + i * s * 17) % 23) / 10.0);
     }
   }
   return table;
 }
 
-SeedTable of_paper(const std::string& rho, Metric metric,
-                   const std::vector<std::pair<int, int>>& holes = {}) {
+SeedTable of_paper(double rho, Metric metric, const std::vector<std::pair<int, int>>& holes = {}) {
   const Results paper = paper_results();
   SeedTable table;
   for (const char* series : {"uniform", "class_balanced", "square_root", "progressive"}) {
     table.names.emplace_back(series);
     table.values.emplace_back();
     for (const std::int64_t seed : {42, 123, 456})
-      table.values.back().push_back(accuracy(*paper.find(series, rho, seed), metric, At::kBest));
+      table.values.back().push_back(
+          accuracy(*paper.find(Series(series), Condition(rho), seed), metric, At::kBest));
   }
   for (const auto& [i, s] : holes)
-    table.values[static_cast<std::size_t>(i - 1)][static_cast<std::size_t>(s - 1)] = kNone;
+    table.values[static_cast<std::size_t>(i - 1)][static_cast<std::size_t>(s - 1)] = kNaN;
   return table;
 }
 
 const std::map<std::string, SeedTable>& cases() {
   static const std::map<std::string, SeedTable> all = {
-      {"paper_tail_100", of_paper("100", Metric::kTail)},
-      {"paper_tail_50", of_paper("50", Metric::kTail)},
-      {"paper_overall_10", of_paper("10", Metric::kOverall)},
-      {"paper_tail_100_holes", of_paper("100", Metric::kTail, {{2, 1}, {4, 3}})},
+      {"paper_tail_100", of_paper(100, Metric::kTail)},
+      {"paper_tail_50", of_paper(50, Metric::kTail)},
+      {"paper_overall_10", of_paper(10, Metric::kOverall)},
+      {"paper_tail_100_holes", of_paper(100, Metric::kTail, {{2, 1}, {4, 3}})},
       {"two_by_two", made(2, 2)},
       {"three_by_five_holes", made(3, 5, {{1, 2}, {3, 4}})},
       {"five_by_six_holes", made(5, 6, {{1, 1}, {2, 3}, {5, 6}, {4, 2}})},
@@ -144,15 +143,15 @@ TEST(FamilyTest, HsusIntervalsAreThoseWorkedOutFromMultcompsOneSidedCriticalValu
 
 TEST(FamilyTest, ThePapersOwnNumbersGiveTheIntervalsThatAreQuotedOfThem) {
   const auto half_width = [](const Standing& s) { return 0.5 * (s.high - s.low); };
-  const Family tail = analyse(of_paper("100", Metric::kTail));
+  const Family tail = analyse(of_paper(100, Metric::kTail));
   EXPECT_NEAR(tail.standings[3].difference, 2.72, 0.005);
   EXPECT_NEAR(half_width(tail.standings[3]), 2.16, 0.005);
   EXPECT_EQ(tail.standings[3].judgement, Judgement::kEstablished);
-  const Family fifty = analyse(of_paper("50", Metric::kTail));
+  const Family fifty = analyse(of_paper(50, Metric::kTail));
   EXPECT_NEAR(fifty.standings[3].difference, 2.37, 0.005);
   EXPECT_NEAR(half_width(fifty.standings[3]), 2.12, 0.005);
   EXPECT_EQ(fifty.standings[3].judgement, Judgement::kEstablished);
-  const Family ten = analyse(of_paper("10", Metric::kOverall));
+  const Family ten = analyse(of_paper(10, Metric::kOverall));
   EXPECT_NEAR(ten.standings[3].difference, 0.98, 0.005);
   EXPECT_NEAR(half_width(ten.standings[3]), 0.54, 0.005);
   EXPECT_EQ(ten.standings[3].judgement, Judgement::kEstablished);
@@ -163,7 +162,7 @@ TEST(FamilyTest, TheCommittedRunsGiveTheIntervalsThatAreQuotedOfThem) {
   const Summary summary = summarise(read_results(folder), {});
   const auto check = [&](const char* series, Metric metric, double difference, double half,
                          bool established) {
-    const Comparison* c = find_comparison(summary, series, "100", metric);
+    const Comparison* c = find_comparison(summary, Series(series), Condition(100), metric);
     ASSERT_TRUE(c) << series;
     EXPECT_NEAR(c->difference, difference, 0.005) << series;
     EXPECT_NEAR(0.5 * (c->high - c->low), half, 0.005) << series;
@@ -282,13 +281,12 @@ TEST(FamilyTest, OneSeedGivesDifferencesButNoJudgement) {
 }
 
 TEST(FamilyTest, WithoutCommonSeedsNothingIsCompared) {
-  const Family family = analyse({{"a", "b"}, {{50, kNone}, {kNone, 52}}});
+  const Family family = analyse({{"a", "b"}, {{50, kNaN}, {kNaN, 52}}});
   EXPECT_EQ(family.method, Method::kNone);
   EXPECT_NE(family.limit.find("seed in common"), std::string::npos);
-  const Family linked = analyse({{"a", "b", "c"}, {{50, kNone, 51}, {kNone, 52, kNone}, {51, 53, 52.5}}});
+  const Family linked = analyse({{"a", "b", "c"}, {{50, kNaN, 51}, {kNaN, 52, kNaN}, {51, 53, 52.5}}});
   EXPECT_TRUE(linked.standings[1].comparable) << "through c";
-  const Family stranger =
-      analyse({{"a", "b", "c"}, {{50, 51, kNone}, {51, 52.5, kNone}, {kNone, kNone, 60}}});
+  const Family stranger = analyse({{"a", "b", "c"}, {{50, 51, kNaN}, {51, 52.5, kNaN}, {kNaN, kNaN, 60}}});
   EXPECT_EQ(stranger.method, Method::kPooled);
   EXPECT_FALSE(stranger.standings[2].comparable);
   EXPECT_TRUE(std::isnan(stranger.standings[2].difference));

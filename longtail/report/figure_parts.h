@@ -42,7 +42,7 @@ struct Drawing {
   const Summary& summary;
   std::vector<Look> look;
 
-  std::string title(std::size_t s) const { return quoted(series_title(results.series[s])); }
+  std::string title(std::size_t s) const { return quoted(results.series[s].title()); }
 };
 
 inline constexpr const char* kKeyAbove = "set key outside top center horizontal maxrows 2 width -1\n";
@@ -60,12 +60,12 @@ inline double tick_step(double range) {
 inline double class_step(double classes) { return std::max(1.0, std::ceil(tick_step(classes))); }
 
 // Head lost against tail won (figures_tradeoff.cc); none where a group is empty or nothing is compared.
-std::optional<NamedFigure> trade_off(const Drawing& d, const std::string& condition);
+std::optional<NamedFigure> trade_off(const Drawing& d, const Condition& condition);
 
 // The figures of training (figures_training.cc).
-NamedFigure convergence(const Drawing& d, const std::string& condition);
-NamedFigure group_curves(const Drawing& d, const std::string& condition);
-NamedFigure class_accuracy(const Drawing& d, const std::string& condition);
+NamedFigure convergence(const Drawing& d, const Condition& condition);
+NamedFigure group_curves(const Drawing& d, const Condition& condition);
+NamedFigure class_accuracy(const Drawing& d, const Condition& condition);
 NamedFigure schedules(const Drawing& d);
 NamedFigure class_distribution(const Drawing& d);
 

@@ -62,7 +62,7 @@ std::string places(const std::vector<std::string>& titles) {
 NamedFigure overall_bars(const Drawing& d) {
   NamedFigure out{"overall", base::Figure(kColumn, 6.6)};
   std::vector<std::string> titles;
-  for (const auto& condition : d.results.conditions) titles.push_back(condition_title(condition));
+  for (const auto& condition : d.results.conditions) titles.push_back(condition.phrase());
   out.figure.script(std::string(kPlain) + kKeyAbove + places(titles) + "set ylabel 'Test accuracy (%)'\n");
   out.figure.script(bars(d, out.figure, titles.size(), [&](std::size_t s, std::size_t g) {
     return average(d.results, d.results.series[s], d.results.conditions[g], Metric::kOverall,
@@ -71,11 +71,11 @@ NamedFigure overall_bars(const Drawing& d) {
   return out;
 }
 
-NamedFigure group_bars(const Drawing& d, const std::string& condition) {
-  NamedFigure out{"groups_" + condition_slug(condition), base::Figure(kColumn, 6.6)};
+NamedFigure group_bars(const Drawing& d, const Condition& condition) {
+  NamedFigure out{"groups_" + condition.slug(), base::Figure(kColumn, 6.6)};
   constexpr std::array<Metric, 3> kGroups = {Metric::kHead, Metric::kMedium, Metric::kTail};
   out.figure.script(std::string(kPlain) + kKeyAbove + places({"Head", "Medium", "Tail"}) + "set ylabel " +
-                    quoted("Test accuracy (%), " + condition_title(condition)) + "\n");
+                    quoted("Test accuracy (%), " + condition.phrase()) + "\n");
   for (std::size_t g = 0; g < kGroups.size(); ++g) {
     bool any = false;
     for (const auto& series : d.results.series) {
@@ -93,7 +93,8 @@ NamedFigure group_bars(const Drawing& d, const std::string& condition) {
 
 NamedFigure effect_of_rho(const Drawing& d) {
   NamedFigure out{"effect_of_rho", base::Figure(kPage, 6.2)};
-  std::vector<std::string> titles(d.results.conditions.begin(), d.results.conditions.end());
+  std::vector<std::string> titles;
+  for (const Condition& condition : d.results.conditions) titles.push_back(condition.text());
   std::string script =
       std::string(kPlain) + "set multiplot layout 1,3 margins 0.065,0.975,0.155,0.82 spacing 0.075,0.05\n" +
       places(titles) +
@@ -110,7 +111,8 @@ NamedFigure effect_of_rho(const Drawing& d) {
     for (std::size_t s = 0; s < d.results.series.size(); ++s) {
       std::string rows;
       for (std::size_t c = 0; c < titles.size(); ++c) {
-        const Average a = average(d.results, d.results.series[s], titles[c], metric, d.summary.options);
+        const Average a =
+            average(d.results, d.results.series[s], d.results.conditions[c], metric, d.summary.options);
         const double shift =
             0.05 * (static_cast<double>(s) - static_cast<double>(d.results.series.size() - 1) / 2);
         const double spread = a.seeds > 1 ? a.deviation : 0;
@@ -140,7 +142,7 @@ NamedFigure effect_of_rho(const Drawing& d) {
 }
 
 NamedFigure paired_dots(const Drawing& d) {
-  std::vector<std::pair<std::size_t, std::string>> rows_at;  // series, condition: from the bottom up
+  std::vector<std::pair<std::size_t, Condition>> rows_at;  // series, condition: from the bottom up
   for (std::size_t s = d.results.series.size(); s-- > 0;) {
     if (d.results.series[s] == d.summary.baseline) continue;
     for (auto c = d.results.conditions.rbegin(); c != d.results.conditions.rend(); ++c)
@@ -151,8 +153,8 @@ NamedFigure paired_dots(const Drawing& d) {
   std::string tics = "set ytics scale 0 (";
   int longest = 0;
   for (std::size_t r = 0; r < rows_at.size(); ++r) {
-    std::string label = series_title(d.results.series[rows_at[r].first]);
-    if (d.results.conditions.size() > 1) label += ", " + condition_title(rows_at[r].second);
+    std::string label = d.results.series[rows_at[r].first].title();
+    if (d.results.conditions.size() > 1) label += ", " + rows_at[r].second.phrase();
     longest = std::max(longest, display_width(label));
     tics += fmt::format("{}{} {}", r ? ", " : "", base::quote::gnuplot_tic(label), r);
   }
@@ -167,19 +169,19 @@ NamedFigure paired_dots(const Drawing& d) {
   }
   const double room = 0.08 * (high - low);
   const double left = std::clamp(0.02 + 0.0093 * longest, 0.08, 0.45);
-  std::string script = std::string(kPlain) + "unset key\n" +
-                       fmt::format("set multiplot layout 1,4 margins {},0.975,{},{} spacing 0.035,0.05\n",
-                                   left, 1.25 / height, 1 - 0.7 / height) +
-                       tics +
-                       fmt::format(")\nset yrange [-0.7:{}]\nset grid xtics noytics\nset border 1\n",
-                                   static_cast<double>(rows_at.size()) - 0.3) +
-                       fmt::format("set xtics {}\nset xrange [{}:{}]\n", tick_step(1.3 * (high - low)),
-                                   low - room, high + room) +
-                       "set arrow from 0, graph 0 to 0, graph 1 nohead back lw 1 lc rgb '#444444'\n" +
-                       fmt::format("set label 1 {} at screen {}, screen {} center\n",
-                                   quoted("Difference from " + series_title(d.summary.baseline) +
-                                          " by seed, percentage points"),
-                                   (left + 0.975) / 2, 0.32 / height);
+  std::string script =
+      std::string(kPlain) + "unset key\n" +
+      fmt::format("set multiplot layout 1,4 margins {},0.975,{},{} spacing 0.035,0.05\n", left, 1.25 / height,
+                  1 - 0.7 / height) +
+      tics +
+      fmt::format(")\nset yrange [-0.7:{}]\nset grid xtics noytics\nset border 1\n",
+                  static_cast<double>(rows_at.size()) - 0.3) +
+      fmt::format("set xtics {}\nset xrange [{}:{}]\n", tick_step(1.3 * (high - low)), low - room,
+                  high + room) +
+      "set arrow from 0, graph 0 to 0, graph 1 nohead back lw 1 lc rgb '#444444'\n" +
+      fmt::format("set label 1 {} at screen {}, screen {} center\n",
+                  quoted("Difference from " + d.summary.baseline.title() + " by seed, percentage points"),
+                  (left + 0.975) / 2, 0.32 / height);
   bool first = true;
   for (Metric metric : kMetrics) {
     std::string plot;
@@ -216,19 +218,19 @@ std::vector<Look> looks(const Results& results) {
   constexpr std::array<int, 8> kPoints = {7, 5, 9, 13, 6, 4, 8, 12};
   constexpr std::array<int, 8> kPatterns = {3, 4, 5, 1, 2, 6, 7, 0};
   constexpr std::array<int, 8> kDashes = {1, 2, 4, 5, 3, 2, 4, 5};
-  const auto colour_of = [](const std::string& series) {
-    return std::string(sampling::strategy_colour(sampling::strategy_name(series)));
+  const auto colour_of = [](const Series& series) {
+    return std::string(sampling::strategy_colour(sampling::strategy_name(series.strategy())));
   };
   std::set<std::string> reserved, given;
-  for (const std::string& series : results.series) reserved.insert(colour_of(series));
+  for (const Series& series : results.series) reserved.insert(colour_of(series));
   std::vector<Look> all;
   const std::size_t known = sampling::kPaperStrategies.size();
   std::size_t spare = known;
-  for (const std::string& series : results.series) {
+  for (const Series& series : results.series) {
     std::string colour = colour_of(series);
     std::size_t style = spare;
     if (given.insert(colour).second) {
-      if (sampling::strategy_place(series) < known) style = sampling::strategy_place(series);
+      if (const std::size_t place = sampling::strategy_place(series.strategy()); place < known) style = place;
     } else {
       // A second series of the same strategy takes a colour that nobody else has, but for yellow, too pale
       // for lines.
@@ -248,13 +250,13 @@ std::vector<NamedFigure> make_figures(const Results& results, const Summary& sum
   const Drawing d{results, summary, looks(results)};
   std::vector<NamedFigure> figures;
   figures.push_back(overall_bars(d));
-  for (const std::string& condition : results.conditions) figures.push_back(group_bars(d, condition));
+  for (const Condition& condition : results.conditions) figures.push_back(group_bars(d, condition));
   if (results.conditions.size() > 1) figures.push_back(effect_of_rho(d));
   if (!summary.comparisons.empty()) figures.push_back(paired_dots(d));
-  for (const std::string& condition : results.conditions) {
+  for (const Condition& condition : results.conditions) {
     if (std::optional<NamedFigure> figure = trade_off(d, condition)) figures.push_back(std::move(*figure));
   }
-  for (const std::string& condition : results.conditions) {
+  for (const Condition& condition : results.conditions) {
     if (!results.example(condition)) continue;
     figures.push_back(convergence(d, condition));
     figures.push_back(group_curves(d, condition));

@@ -11,7 +11,7 @@ struct Point {
   double tail = 0;
 };
 
-std::vector<Point> points_of(const Drawing& d, const std::string& condition) {
+std::vector<Point> points_of(const Drawing& d, const Condition& condition) {
   std::vector<Point> points;
   for (std::size_t s = 0; s < d.results.series.size(); ++s) {
     const Comparison* head = find_comparison(d.summary, d.results.series[s], condition, Metric::kHead);
@@ -24,7 +24,7 @@ std::vector<Point> points_of(const Drawing& d, const std::string& condition) {
 
 }  // namespace
 
-std::optional<NamedFigure> trade_off(const Drawing& d, const std::string& condition) {
+std::optional<NamedFigure> trade_off(const Drawing& d, const Condition& condition) {
   const std::vector<Point> points = points_of(d, condition);
   if (points.empty()) return std::nullopt;
   double left = -0.5, right = 0.5, low = -0.5, high = 0.5;
@@ -35,14 +35,14 @@ std::optional<NamedFigure> trade_off(const Drawing& d, const std::string& condit
     high = std::max(high, point.tail);
   }
   const double across = 0.08 * (right - left), up = 0.08 * (high - low);
-  NamedFigure out{"trade_off_" + condition_slug(condition), base::Figure(kPage, 8)};
-  const std::string baseline = series_title(d.summary.baseline);
+  NamedFigure out{"trade_off_" + condition.slug(), base::Figure(kPage, 8)};
+  const std::string baseline = d.summary.baseline.title();
   std::string script =
       std::string(kPlain) + "set key outside right center vertical maxrows 20\n" +
       fmt::format("set xrange [{}:{}]\nset yrange [{}:{}]\nset xtics {}\nset ytics {}\n", left - across,
                   right + across, low - up, high + up, tick_step(right - left), tick_step(high - low)) +
       "set xlabel " + quoted("Head accuracy: points above " + baseline) + "\nset ylabel " +
-      quoted("Tail accuracy: points above it, " + condition_title(condition)) + "\n" +
+      quoted("Tail accuracy: points above it, " + condition.phrase()) + "\n" +
       "set arrow from 0, graph 0 to 0, graph 1 nohead back lw 1 lc rgb '#444444'\n"
       "set arrow from graph 0, first 0 to graph 1, first 0 nohead back lw 1 lc rgb '#444444'\n";
   // On the line a point of the tail is paid for by a point of the head.

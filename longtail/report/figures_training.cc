@@ -13,9 +13,9 @@ namespace {
 constexpr std::size_t kClassesForTrend = 24;  // fewer than so many are shown one by one
 
 // The least of all means that a logarithmic axis can show; 0 if there is none.
-double least_mean(const Drawing& d, const std::string& condition, Track track) {
+double least_mean(const Drawing& d, const Condition& condition, Track track) {
   double least = 0;
-  for (const std::string& series : d.results.series) {
+  for (const Series& series : d.results.series) {
     const Curve c = curve(d.results, series, condition, track, d.summary.options.deviation);
     for (double mean : c.mean) {
       if (mean > 0 && (least == 0 || mean < least)) least = mean;
@@ -25,11 +25,11 @@ double least_mean(const Drawing& d, const std::string& condition, Track track) {
 }
 
 // The name of a series with its overall accuracy: mean, standard error and number of seeds.
-std::string legend(const Drawing& d, std::size_t s, const std::string& condition) {
+std::string legend(const Drawing& d, std::size_t s, const Condition& condition) {
   SummaryOptions options = d.summary.options;
   options.deviation = Deviation::kSample;
   const Average a = average(d.results, d.results.series[s], condition, Metric::kOverall, options);
-  const std::string name = series_title(d.results.series[s]);
+  const std::string name = d.results.series[s].title();
   if (a.seeds == 0 || !std::isfinite(a.mean)) return quoted(name);
   if (a.seeds == 1) return quoted(fmt::format("{}  {:.1f} (1)", name, a.mean));
   return quoted(
@@ -38,7 +38,7 @@ std::string legend(const Drawing& d, std::size_t s, const std::string& condition
 
 // Lines with bands for one track; what to plot, or nothing if no series has it. A band is cut at `floor`: no
 // accuracy is below 0, and a logarithmic axis ends somewhere.
-std::string curve_plot(const Drawing& d, base::Figure& figure, const std::string& condition, Track track,
+std::string curve_plot(const Drawing& d, base::Figure& figure, const Condition& condition, Track track,
                        double floor, std::string& keys) {
   std::string bands, lines, marks;
   const bool first = keys.empty();
@@ -73,7 +73,7 @@ std::string curve_plot(const Drawing& d, base::Figure& figure, const std::string
   return "plot " + all.substr(0, all.size() - 2);
 }
 
-std::string milestone_arrows(const Drawing& d, const std::string& condition) {
+std::string milestone_arrows(const Drawing& d, const Condition& condition) {
   std::string out;
   for (int epoch : milestones(d.results, condition)) {
     out += fmt::format(
@@ -97,7 +97,7 @@ struct Panel {
 };
 
 // Panels side by side with one key above them all.
-NamedFigure panels(const Drawing& d, const std::string& name, const std::string& condition,
+NamedFigure panels(const Drawing& d, const std::string& name, const Condition& condition,
                    const std::vector<Panel>& list, double height) {
   NamedFigure out{name, base::Figure(kPage, height)};
   std::string script =
@@ -127,25 +127,25 @@ NamedFigure panels(const Drawing& d, const std::string& name, const std::string&
 
 }  // namespace
 
-NamedFigure convergence(const Drawing& d, const std::string& condition) {
-  return panels(d, "convergence_" + condition_slug(condition), condition,
+NamedFigure convergence(const Drawing& d, const Condition& condition) {
+  return panels(d, "convergence_" + condition.slug(), condition,
                 {{Track::kTestAccuracy, "Test accuracy", "Accuracy (%)"},
                  {Track::kTrainLoss, "Training loss", "Loss, logarithmic", true}},
                 6.6);
 }
 
-NamedFigure group_curves(const Drawing& d, const std::string& condition) {
+NamedFigure group_curves(const Drawing& d, const Condition& condition) {
   return panels(
-      d, "group_curves_" + condition_slug(condition), condition,
+      d, "group_curves_" + condition.slug(), condition,
       {{Track::kHead, "Head", "Accuracy (%)"}, {Track::kMedium, "Medium", ""}, {Track::kTail, "Tail", ""}},
       6.2);
 }
 
 NamedFigure schedules(const Drawing& d) {
   NamedFigure out{"schedules", base::Figure(kColumn, 6.2)};
-  const Run* run = nullptr;
-  for (const std::string& condition : d.results.conditions) {
-    if (const Run* found = d.results.example(condition)) run = found;
+  const RunResult* run = nullptr;
+  for (const Condition& condition : d.results.conditions) {
+    if (const RunResult* found = d.results.example(condition)) run = found;
   }
   if (run == nullptr) base::fail("there is no run whose schedule could be drawn");
   std::string rows;
@@ -160,7 +160,7 @@ NamedFigure schedules(const Drawing& d) {
   bool right = false;
   std::set<std::string> seen;
   for (std::size_t s = 0; s < d.results.series.size(); ++s) {
-    const std::string strategy = d.results.strategy_of(d.results.series[s]);
+    const std::string strategy = d.results.series[s].strategy();
     const std::vector<double> lambda = lambda_of(strategy, d.results.epochs());
     if (lambda.empty() || !seen.insert(strategy).second) continue;
     rows.clear();
@@ -168,7 +168,7 @@ NamedFigure schedules(const Drawing& d) {
     out.figure.block(fmt::format("lambda{}", s), rows);
     plot += fmt::format(", $lambda{} using 1:2 axes x1y2 with lines lw 1.3 dt {} lc rgb '{}' title {}", s,
                         kDash[d.look[s].dash == 1 ? 2 : static_cast<std::size_t>(d.look[s].dash)],
-                        d.look[s].colour, quoted("λ, " + series_title(strategy) + " (right)"));
+                        d.look[s].colour, quoted("λ, " + Series(strategy).title() + " (right)"));
     right = true;
   }
   if (right)
@@ -184,7 +184,7 @@ NamedFigure class_distribution(const Drawing& d) {
   std::size_t classes = 1;
   double least = 1e9, most = 1;
   for (std::size_t c = 0; c < d.results.conditions.size(); ++c) {
-    const Run* run = d.results.example(d.results.conditions[c]);
+    const RunResult* run = d.results.example(d.results.conditions[c]);
     if (!run) continue;
     std::vector<std::int64_t> counts = run->log->class_counts;
     std::sort(counts.rbegin(), counts.rend());
@@ -197,7 +197,7 @@ NamedFigure class_distribution(const Drawing& d) {
     constexpr std::array<const char*, 4> kGreys = {"#000000", "#E69F00", "#56B4E9", "#009E73"};
     plot += fmt::format("{}$counts{} using 1:2 with lines lw 1.4 dt {} lc rgb '{}' title {}",
                         plot.empty() ? "plot " : ", ", c, kDash[c % 5 + 1], kGreys[c % kGreys.size()],
-                        quoted(condition_title(d.results.conditions[c])));
+                        quoted(d.results.conditions[c].phrase()));
     const std::string& groups = run->log->groups;
     const std::size_t comma = groups.find(',');
     thresholds.insert(comma == std::string::npos ? 100 : std::atof(groups.c_str()));
@@ -221,8 +221,8 @@ NamedFigure class_distribution(const Drawing& d) {
   return out;
 }
 
-NamedFigure class_accuracy(const Drawing& d, const std::string& condition) {
-  NamedFigure out{"per_class_" + condition_slug(condition), base::Figure(kColumn, 6.6)};
+NamedFigure class_accuracy(const Drawing& d, const Condition& condition) {
+  NamedFigure out{"per_class_" + condition.slug(), base::Figure(kColumn, 6.6)};
   const std::vector<std::int64_t>& counts = d.results.example(condition)->log->class_counts;
   std::vector<std::size_t> order(counts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -259,7 +259,7 @@ NamedFigure class_accuracy(const Drawing& d, const std::string& condition) {
                                 0.8 * static_cast<double>(std::max<std::int64_t>(1, counts[order.front()])),
                                 1.25 * static_cast<double>(counts[order.back()])) +
                     "set xlabel " +
-                    quoted("Training images of the class, " + condition_title(condition) +
+                    quoted("Training images of the class, " + condition.phrase() +
                            (half > 0 ? fmt::format("; lines: mean of {} classes", 2 * half + 1) : "")) +
                     " offset 0,0.4\nset ylabel 'Test accuracy of the class (%)'\nplot " + points +
                     lines.substr(0, lines.size() - 2));

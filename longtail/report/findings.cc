@@ -28,13 +28,13 @@ void remark_on_statistics(const Summary& summary, std::vector<std::string>& rema
       "is "
       "strategy + seed + residual, one residual for all strategies). Established: the interval does not "
       "contain 0.",
-      series_title(summary.baseline)));
+      summary.baseline.title()));
   remarks.push_back(fmt::format(
       "{} such famil{} looked at; the goal's, {} accuracy, is the primary one. If no strategy differed from "
       "{}, chance alone would still establish something in about {} of them.",
       families, families == 1 ? "y was" : "ies were",
-      summary.goal == Goal::kWorst ? "the worst group's" : goal_name(summary.goal),
-      series_title(summary.baseline), fixed(0.05 * static_cast<double>(families), 1)));
+      summary.goal == Goal::kWorst ? "the worst group's" : goal_name(summary.goal), summary.baseline.title(),
+      fixed(0.05 * static_cast<double>(families), 1)));
 }
 
 void remark_on_spread(const Summary& summary, std::vector<std::string>& remarks) {
@@ -44,7 +44,7 @@ void remark_on_spread(const Summary& summary, std::vector<std::string>& remarks)
         fmt::format("{} accuracy at {}: the spread over seeds differs grossly between the strategies "
                     "(Cochran's test, {}). "
                     "Each difference is judged by its own spread (paired t, Bonferroni's correction).",
-                    metric_title(one.metric), condition_title(one.condition), p_text(one.family.unequal_p)));
+                    metric_title(one.metric), one.condition.phrase(), p_text(one.family.unequal_p)));
   }
 }
 
@@ -55,8 +55,8 @@ void remark_on_check(const Summary& summary, std::vector<std::string>& remarks) 
     if (!c.holm_p) continue;
     ++tested;
     if (c.established() && *c.p >= 0.05)
-      disagree.push_back(fmt::format("{} of {} at {} ({})", metric_name(c.metric), series_title(c.series),
-                                     condition_title(c.condition), p_text(*c.p)));
+      disagree.push_back(fmt::format("{} of {} at {} ({})", metric_name(c.metric), c.series.title(),
+                                     c.condition.phrase(), p_text(*c.p)));
   }
   if (tested == 0) return;
   remarks.push_back(
@@ -71,8 +71,8 @@ void remark_on_check(const Summary& summary, std::vector<std::string>& remarks) 
 
 void remark_on_selection(const Results& results, const Summary& summary, std::vector<std::string>& remarks) {
   std::vector<double> gaps;
-  for (const std::string& condition : results.conditions) {
-    for (const std::string& series : results.series) {
+  for (const Condition& condition : results.conditions) {
+    for (const Series& series : results.series) {
       const auto best = results.values(series, condition, Metric::kOverall, At::kBest);
       const auto last = results.values(series, condition, Metric::kOverall, At::kLast);
       if (!best.empty() && best.size() == last.size()) gaps.push_back(mean(best) - mean(last));
@@ -81,7 +81,7 @@ void remark_on_selection(const Results& results, const Summary& summary, std::ve
   if (gaps.empty() || summary.options.at != At::kBest) return;
   const auto [low, high] = std::minmax_element(gaps.begin(), gaps.end());
   bool on_test = false;
-  for (const Run& run : results.runs) on_test = on_test || (run.log && run.log->selected_on == "test");
+  for (const RunResult& run : results.runs) on_test = on_test || (run.log && run.log->selected_on == "test");
   remarks.push_back(fmt::format(
       "Results are those of the best epoch, chosen on {}. It is {} points of overall accuracy "
       "above the last epoch{}{}.",
@@ -92,7 +92,7 @@ void remark_on_selection(const Results& results, const Summary& summary, std::ve
 
 }  // namespace
 
-Finding finding_of(const Comparison& c, const std::string& baseline) {
+Finding finding_of(const Comparison& c, const Series& baseline) {
   Finding finding{
       .established = c.established(), .condition = c.condition, .metric = c.metric, .series = c.series};
   const auto above =
@@ -100,9 +100,8 @@ Finding finding_of(const Comparison& c, const std::string& baseline) {
   const auto below =
       std::count_if(c.differences.begin(), c.differences.end(), [](double d) { return d < 0; });
   const bool up = c.difference > 0;
-  const std::string where =
-      fmt::format("{} accuracy at {}", metric_title(c.metric), condition_title(c.condition));
-  const std::string who = series_title(c.series), whom = series_title(baseline);
+  const std::string where = fmt::format("{} accuracy at {}", metric_title(c.metric), c.condition.phrase());
+  const std::string who = c.series.title(), whom = baseline.title();
   const std::string seeds = fmt::format("{} for {} of {} seed{}", up ? "above" : "below", up ? above : below,
                                         c.pairs(), c.pairs() == 1 ? "" : "s");
   std::string tests;
@@ -136,7 +135,7 @@ std::vector<std::string> remarks_of(const Results& results, const Summary& summa
   remark_on_statistics(summary, remarks);
   for (const FamilyOf& one : summary.families) {
     if (one.family.method == Method::kNone && one.series.size() > 1 && one.metric == Metric::kOverall)
-      remarks.push_back(fmt::format("At {}: {}", condition_title(one.condition), one.family.limit));
+      remarks.push_back(fmt::format("At {}: {}", one.condition.phrase(), one.family.limit));
   }
   remark_on_spread(summary, remarks);
   remark_on_check(summary, remarks);

@@ -56,18 +56,18 @@ Made make(const Grid& grid, const test::Folder& folder) {
   const std::vector<std::filesystem::path> paths = {folder.path() / "mine.csv"};
   Made made{read_results(paths), {}, {}};
   made.summary = summarise(made.results, {});
-  if (auto table = intervals_table(made.summary, "100")) made.intervals = *table;
+  if (auto table = intervals_table(made.summary, Condition(100))) made.intervals = *table;
   return made;
 }
 
 // The difference from the baseline, slowly: strategy + seed by repeated sweeps, or where the spreads differ
 // grossly the mean over the seeds that have both.
-double slow_difference(const Made& made, Metric metric, const std::string& series) {
+double slow_difference(const Made& made, Metric metric, const Series& series) {
   for (const FamilyOf& one : made.summary.families) {
     if (one.metric == metric && one.family.method == Method::kSeparate)
-      return find_comparison(made.summary, series, "100", metric)->mean;
+      return find_comparison(made.summary, series, Condition(100), metric)->mean;
   }
-  const SeedTable t = seed_table(made.results, "100", metric, At::kBest);
+  const SeedTable t = seed_table(made.results, Condition(100), metric, At::kBest);
   std::vector<double> strategy(t.strategies(), 0), seed(t.seeds(), 0);
   for (int sweep = 0; sweep < 3000; ++sweep) {
     const auto centre = [&](auto& own, const auto& residual) {
@@ -88,8 +88,8 @@ double slow_difference(const Made& made, Metric metric, const std::string& serie
       }
     });
   }
-  const auto row = [&](const std::string& name) {
-    return static_cast<std::size_t>(std::find(t.names.begin(), t.names.end(), name) - t.names.begin());
+  const auto row = [&](const Series& one) {
+    return static_cast<std::size_t>(std::find(t.names.begin(), t.names.end(), one.text()) - t.names.begin());
   };
   return strategy[row(series)] - strategy[row(made.summary.baseline)];
 }
@@ -97,8 +97,7 @@ double slow_difference(const Made& made, Metric metric, const std::string& serie
 // The row of the table of intervals that a finding is about.
 const std::vector<Cell>* row_of(const Made& made, const Finding& finding) {
   for (const auto& row : made.intervals.rows) {
-    if (row[0].text == metric_title(finding.metric) && row[1].text == series_title(finding.series))
-      return &row;
+    if (row[0].text == metric_title(finding.metric) && row[1].text == finding.series.title()) return &row;
   }
   return nullptr;
 }
@@ -109,8 +108,8 @@ struct Pairs {
 Pairs pairs_of(const Made& made, const Finding& finding) {
   Pairs pairs;
   for (const std::int64_t seed : made.results.seeds) {
-    const Run* ours = made.results.find(finding.series, "100", seed);
-    const Run* theirs = made.results.find(made.summary.baseline, "100", seed);
+    const RunResult* ours = made.results.find(finding.series, Condition(100), seed);
+    const RunResult* theirs = made.results.find(made.summary.baseline, Condition(100), seed);
     if (!ours || !theirs) continue;
     const double d =
         accuracy(*ours, finding.metric, At::kBest) - accuracy(*theirs, finding.metric, At::kBest);
@@ -129,7 +128,7 @@ void check_sentence(const Made& made, const Finding& finding) {
   const std::string verdict = (*row)[5].text;
   const double difference = (*row)[2].value, low = (*row)[3].value, high = (*row)[4].value;
   const Pairs pairs = pairs_of(made, finding);
-  const std::string who = series_title(finding.series), whom = series_title(made.summary.baseline);
+  const std::string who = finding.series.title(), whom = made.summary.baseline.title();
   const std::string where = fmt::format("{} accuracy at ρ = 100: ", metric_title(finding.metric));
   EXPECT_EQ(finding.established, verdict == "established");
   EXPECT_NEAR(difference, slow_difference(made, finding.metric, finding.series), 1e-6);
@@ -178,13 +177,13 @@ void check_sentence(const Made& made, const Finding& finding) {
 void check_recommendation(const Made& made) {
   const Recommendation& said = made.summary.answers.at(0).recommendation;
   SCOPED_TRACE(said.sentence);
-  std::vector<std::string> out, in;
-  std::string winner;
+  std::vector<Series> out, in;
+  Series winner;
   double best = -1e9;
   for (const auto& row : made.intervals.rows) {
     if (row[0].text != "Overall") continue;
-    for (const std::string& series : made.results.series) {
-      if (series_title(series) != row[1].text) continue;
+    for (const Series& series : made.results.series) {
+      if (series.title() != row[1].text) continue;
       if (row[8].text == "ruled out") out.push_back(series);
       if (row[8].text == "yes") in.push_back(series);
       const double effect = series == made.summary.baseline ? 0 : row[2].value;
@@ -194,19 +193,19 @@ void check_recommendation(const Made& made) {
       }
     }
   }
-  EXPECT_EQ(said.ruled_out, out);
+  EXPECT_EQ(said.ruled_out, test::texts(out));
   EXPECT_EQ(said.series.has_value(), !out.empty());
   EXPECT_EQ(said.sentence.find("Nothing can be recommended") == 0, out.empty());
   if (out.empty()) return;
-  EXPECT_EQ(*said.series, winner);
-  EXPECT_EQ(said.sentence.find(fmt::format("Use {}. Overall accuracy ", series_words(winner))), 0u);
-  EXPECT_EQ(said.may_be_best, in);
-  EXPECT_NE(said.sentence.find(
-                fmt::format("{} {} ruled out", series_words(out.back()), out.size() > 1 ? "are" : "is")),
-            std::string::npos);
-  for (const std::string& series : in) {
+  EXPECT_EQ(*said.series, winner.text());
+  EXPECT_EQ(said.sentence.find(fmt::format("Use {}. Overall accuracy ", winner.words())), 0u);
+  EXPECT_EQ(said.may_be_best, test::texts(in));
+  EXPECT_NE(
+      said.sentence.find(fmt::format("{} {} ruled out", out.back().words(), out.size() > 1 ? "are" : "is")),
+      std::string::npos);
+  for (const Series& series : in) {
     if (series != winner) {
-      EXPECT_NE(said.sentence.find(series_words(series), said.sentence.find("ruled out")), std::string::npos);
+      EXPECT_NE(said.sentence.find(series.words(), said.sentence.find("ruled out")), std::string::npos);
     }
   }
 }

@@ -37,7 +37,7 @@ class Inside {
 // Runs whose strategies, losses, data sets and classes have hostile names, also those that a log may not
 // have: as if the refusal at reading had failed.
 Report hostile_report() {
-  std::vector<Run> runs;
+  std::vector<RunResult> runs;
   const std::vector<std::string> names = base::hostile_names();
   for (std::size_t i = 0; i < names.size(); ++i) {
     for (const std::int64_t seed : {1, 2}) {
@@ -46,7 +46,7 @@ Report hostile_report() {
       log->strategy = names[i];
       log->dataset = i % 2 == 0 ? "cifar100" : "x' \"<script>\n\\";
       log->class_names[0] = names[i];
-      Run run;
+      RunResult run;
       run.source = names[i];
       run.strategy = names[i];
       run.rho = log->rho;
@@ -147,7 +147,7 @@ TEST(HostileNames, AResultsCsvWithThemIsReadBackAsItWasWritten) {
   const Report report = hostile_report();
   std::vector<std::string> warnings;
   const std::string text = results_csv(report.results, At::kBest);
-  const std::vector<report::Run> runs = read_csv(text, "results.csv", warnings);
+  const std::vector<report::RunResult> runs = read_csv(text, "results.csv", warnings);
   EXPECT_EQ(runs.size(), report.results.runs.size()) << (warnings.empty() ? "" : warnings[0]);
   warnings.clear();
   const std::string header = "rho,strategy,seed,overall,head,medium,tail\n";

@@ -28,7 +28,7 @@ ordered_json answer_json(const Answer& answer) {
       {"series", made.series ? ordered_json(*made.series) : ordered_json(nullptr)},
       {"goal", goal_name(made.goal)},
       {"sentence", made.sentence},
-      {"condition", answer.condition},
+      {"condition", answer.condition.text()},
       {"leader", made.leader},
       {"accuracy", number(made.mean)},
       {"seeds", made.seeds},
@@ -57,9 +57,9 @@ std::string to_json(const Report& report) {
   }
   for (const Comparison& c : summary.comparisons) {
     object["findings"].push_back({{"metric", metric_name(c.metric)},
-                                  {"condition", c.condition},
-                                  {"series", c.series},
-                                  {"baseline", summary.baseline},
+                                  {"condition", c.condition.text()},
+                                  {"series", c.series.text()},
+                                  {"baseline", summary.baseline.text()},
                                   {"difference", number(c.difference)},
                                   {"low", number(c.low)},
                                   {"high", number(c.high)},

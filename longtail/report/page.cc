@@ -36,23 +36,19 @@ json rounded(const std::vector<double>& values) {
 }
 
 // A run of the condition that has a log, finished if there is one.
-const Run* example_of(const Report& report, const std::string& condition) {
-  if (const Run* run = report.results.example(condition)) return run;
-  for (const Run& run : report.under_way) {
+const RunResult* example_of(const Report& report, const Condition& condition) {
+  if (const RunResult* run = report.results.example(condition)) return run;
+  for (const RunResult& run : report.under_way) {
     if (run.condition == condition) return &run;
   }
   return nullptr;
 }
 
-json condition_json(const Report& report, const std::string& condition) {
-  json object = {{"name", condition},
-                 {"title", condition_title(condition)},
-                 {"slug", condition_slug(condition)},
-                 {"milestones", json::array()},
-                 {"thresholds", json::array()},
-                 {"names", json::array()},
+json condition_json(const Report& report, const Condition& condition) {
+  json object = {{"name", condition.text()},    {"title", condition.phrase()}, {"slug", condition.slug()},
+                 {"milestones", json::array()}, {"thresholds", json::array()}, {"names", json::array()},
                  {"groups", json::array()}};
-  const Run* run = example_of(report, condition);
+  const RunResult* run = example_of(report, condition);
   if (!run) return object;
   object["counts"] = run->log->class_counts;
   object["names"] = run->log->class_names;
@@ -66,11 +62,11 @@ json condition_json(const Report& report, const std::string& condition) {
   return object;
 }
 
-json run_json(const Results& results, const Run& run, At at) {
+json run_json(const Results& results, const RunResult& run, At at) {
   const auto index = [](const auto& list, const auto& value) {
     return std::find(list.begin(), list.end(), value) - list.begin();
   };
-  json object = {{"series", run.series},
+  json object = {{"series", run.series.text()},
                  {"strategy", run.strategy},
                  {"rho", run.rho},
                  {"condition", index(results.conditions, run.condition)},
@@ -96,7 +92,7 @@ json run_json(const Results& results, const Run& run, At at) {
 // Epochs of the longest run; those planned, of one that is under way.
 int epochs_of(const Report& report) {
   int most = std::max(1, report.results.epochs());
-  for (const Run& run : report.under_way) {
+  for (const RunResult& run : report.under_way) {
     const auto planned = run.config.find("epochs");
     const auto epochs = planned == run.config.end() ? std::nullopt : base::parse_integer(planned->second);
     most = std::max(
@@ -107,8 +103,7 @@ int epochs_of(const Report& report) {
 
 json logs_json(const Report& report, const Archive& archive) {
   std::string name;
-  for (const StudyNotes& study : report.notes)
-    name += study.name.empty() ? "" : series_slug(study.name) + "-";
+  for (const StudyNotes& study : report.notes) name += study.name.empty() ? "" : slug_of(study.name) + "-";
   return {{"name", name + "logs.tar.gz"}, {"packed", base64(archive.packed)}};
 }
 
@@ -116,8 +111,8 @@ json data_json(const Report& report, const Archive& archive) {
   const Results& results = report.results;
   const At at = report.summary.options.at;
   json object = {
-      {"baseline", report.summary.baseline},
-      {"baseline_title", series_title(report.summary.baseline)},
+      {"baseline", report.summary.baseline.text()},
+      {"baseline_title", report.summary.baseline.title()},
       {"deviation", report.summary.options.deviation == Deviation::kSample ? "sample" : "population"},
       {"epochs", epochs_of(report)},
       {"seeds", results.seeds},
@@ -135,22 +130,21 @@ json data_json(const Report& report, const Archive& archive) {
   const std::vector<Look> look = looks(results);
   std::set<std::string> strategies;
   for (std::size_t s = 0; s < results.series.size(); ++s) {
-    const std::string& name = results.series[s];
-    object["series"].push_back({{"name", name},
-                                {"title", series_title(name)},
+    const Series& series = results.series[s];
+    object["series"].push_back({{"name", series.text()},
+                                {"title", series.title()},
                                 {"colour", look[s].colour},
                                 {"dash", look[s].dash},
                                 {"point", look[s].point}});
-    const std::string strategy = results.strategy_of(name);
-    const std::vector<double> lambda = lambda_of(strategy, epochs_of(report));
-    if (!lambda.empty() && strategies.insert(strategy).second) {
-      object["lambda"].push_back({{"series", name}, {"values", rounded(lambda)}});
+    const std::vector<double> lambda = lambda_of(series.strategy(), epochs_of(report));
+    if (!lambda.empty() && strategies.insert(series.strategy()).second) {
+      object["lambda"].push_back({{"series", series.text()}, {"values", rounded(lambda)}});
     }
   }
-  for (const std::string& condition : results.conditions)
+  for (const Condition& condition : results.conditions)
     object["conditions"].push_back(condition_json(report, condition));
-  for (const std::vector<Run>* runs : {&results.runs, &report.under_way}) {
-    for (const Run& run : *runs) {
+  for (const std::vector<RunResult>* runs : {&results.runs, &report.under_way}) {
+    for (const RunResult& run : *runs) {
       object["runs"].push_back(run_json(results, run, at));
       if (object["runs"].back().contains("classes")) object["has_classes"] = true;
       if (run.log && object["rate"].empty()) object["rate"] = run.log->lr_history;
@@ -209,7 +203,7 @@ double reach_of(const Summary& summary, bool first) {
 std::string findings_html(const Report& report) {
   const Summary& summary = report.summary;
   const double reach = reach_of(summary, true), reach_of_others = reach_of(summary, false);
-  std::map<std::string, std::string> colours;
+  std::map<Series, std::string> colours;
   const std::vector<Look> look = looks(report.results);
   for (std::size_t s = 0; s < look.size(); ++s)
     colours[report.results.series[s]] = look[s].colour == "#000000" ? "currentColor" : look[s].colour;
@@ -226,16 +220,15 @@ std::string findings_html(const Report& report) {
           "<li class=\"{}\" data-series=\"{}\" data-metric=\"{}\" data-low=\"{}\" data-high=\"{}\"><span "
           "class=\"mark\" "
           "title=\"{}\"></span><span>{}</span>{}</li>\n",
-          f.established ? "yes" : "no", html_escape(f.series), metric_name(f.metric),
+          f.established ? "yes" : "no", html_escape(f.series.text()), metric_name(f.metric),
           fixed(summary.comparisons[i].low, 4), fixed(summary.comparisons[i].high, 4),
           f.established ? "established" : "not established", html_escape(f.sentence),
           strip(summary.comparisons[i], shown_first(f.metric) ? reach : reach_of_others, colours[f.series]));
     }
     if (main.empty() && more.empty()) continue;
-    out += "<h3>" + html_escape(condition_title(*condition)) + "</h3>\n<ul class=\"findings\">" + main +
-           "</ul>\n";
+    out += "<h3>" + html_escape(condition->phrase()) + "</h3>\n<ul class=\"findings\">" + main + "</ul>\n";
     if (!more.empty())
-      out += "<details id=\"more-" + html_escape(condition_slug(*condition)) +
+      out += "<details id=\"more-" + html_escape(condition->slug()) +
              "\"><summary>Head and medium classes</summary><ul class=\"findings\">" + more +
              "</ul></details>\n";
   }
@@ -245,7 +238,7 @@ std::string findings_html(const Report& report) {
         "class=\"mark\"></span>not "
         "established</span><span>dots: seeds; bar: the difference; whisker: its 95% interval; axis: ±{} "
         "points against {} (head and medium: ±{})</span></p>\n",
-        fixed(reach, 1), html_escape(series_title(summary.baseline)), fixed(reach_of_others, 1));
+        fixed(reach, 1), html_escape(summary.baseline.title()), fixed(reach_of_others, 1));
   }
   if (!summary.remarks.empty()) {
     out += "<ul class=\"remarks\">";
@@ -279,11 +272,11 @@ std::string fingerprints_html(const Results& results) {
     shared = shared && values.size() <= 1;
     return values.size() == 1 ? code(*values.begin()) : fmt::format("{} different", values.size());
   };
-  for (const std::string& condition : results.conditions) {
+  for (const Condition& condition : results.conditions) {
     for (std::int64_t seed : results.seeds) {
       std::set<std::string> subset, init, engine, version, data;
       int runs = 0;
-      for (const Run& run : results.runs) {
+      for (const RunResult& run : results.runs) {
         if (run.condition != condition || run.seed != seed || !run.log || run.log->fingerprint.subset.empty())
           continue;
         const train::Fingerprint& print = run.log->fingerprint;
@@ -300,7 +293,7 @@ std::string fingerprints_html(const Results& results) {
           "<tr><td class=\"left\">{}</td><td class=\"left\">{}</td><td>{}</td><td class=\"left\">{}</td><td "
           "class=\"left\">{}</td>"
           "<td class=\"left\">{}</td><td class=\"left\">{}</td></tr>",
-          html_escape(condition_title(condition)), seed, runs, cell(data), cell(subset), cell(init),
+          html_escape(condition.phrase()), seed, runs, cell(data), cell(subset), cell(init),
           html_escape(how));
     }
   }

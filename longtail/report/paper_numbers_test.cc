@@ -20,11 +20,11 @@ const std::vector<Table>& tables() {
   return made;
 }
 
-const Table& table(const std::string& id) {
+const Table& table(std::string_view id) {
   for (const Table& one : tables()) {
     if (one.id == id) return one;
   }
-  throw std::runtime_error("no table " + id);
+  throw std::runtime_error("no table " + std::string(id));
 }
 
 Rows printed_rows(const Table& one) {
@@ -194,13 +194,13 @@ TEST(PaperNumbersTest, AllFifteenPairedDifferencesAndTheirSignAgreementsAreThePa
 TEST(PaperNumbersTest, TheMeanPairedDifferencesAreThoseOfThePapersText) {
   const Results results = paper_results();
   const Summary summary = summarise(results, {});
-  const auto mean_of = [&](const char* rho, Metric metric) {
-    return fixed(find_comparison(summary, "progressive", rho, metric)->mean, 2, true);
+  const auto mean_of = [&](double rho, Metric metric) {
+    return fixed(find_comparison(summary, Series("progressive"), Condition(rho), metric)->mean, 2, true);
   };
-  EXPECT_EQ(mean_of("50", Metric::kOverall), "+0.04");
-  EXPECT_EQ(mean_of("100", Metric::kOverall), "+0.29");
-  EXPECT_EQ(mean_of("50", Metric::kTail), "+2.37");
-  EXPECT_EQ(mean_of("100", Metric::kTail), "+2.72");
+  EXPECT_EQ(mean_of(50, Metric::kOverall), "+0.04");
+  EXPECT_EQ(mean_of(100, Metric::kOverall), "+0.29");
+  EXPECT_EQ(mean_of(50, Metric::kTail), "+2.37");
+  EXPECT_EQ(mean_of(100, Metric::kTail), "+2.72");
 }
 
 TEST(PaperNumbersTest, TheBestOfAColumnIsBoldByItsUnroundedMean) {

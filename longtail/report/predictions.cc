@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <set>
 
 namespace longtail::report {
 namespace {
@@ -31,12 +32,12 @@ struct Distance {
   }
 };
 
-Distance distance(const SeedTable& table, const std::string& series) {
-  const auto row = [&](const std::string& name) {
-    return static_cast<std::size_t>(std::find(table.names.begin(), table.names.end(), name) -
+Distance distance(const SeedTable& table, const Series& series) {
+  const auto row = [&](const Series& one) {
+    return static_cast<std::size_t>(std::find(table.names.begin(), table.names.end(), one.text()) -
                                     table.names.begin());
   };
-  const std::size_t own = row(series), uniform = row("uniform");
+  const std::size_t own = row(series), uniform = row(Series("uniform"));
   Distance found;
   if (own == table.strategies() || uniform == table.strategies()) return found;
   const Standing standing = analyse(table, {.baseline = uniform}).standings[own];
@@ -73,19 +74,15 @@ Evidence within(const Distance& d, double most) {
   return evidence(verdict, d, d.words());
 }
 
-std::string ratio_of(const Results& results, const std::string& condition) {
-  for (const Run& run : results.runs) {
-    if (run.condition == condition) return fmt::format("{:g}", run.rho);
-  }
-  return condition;
-}
+std::string ratio_of(const Condition& condition) { return fmt::format("{:g}", condition.rho()); }
 
 // Root mean square changes of the tail's curve, as a table of its own.
-SeedTable volatilities(const Results& results, const std::string& condition) {
+SeedTable volatilities(const Results& results, const Condition& condition) {
   SeedTable table = seed_table(results, condition, Metric::kTail, At::kBest);
-  for (std::size_t i = 0; i < table.strategies(); ++i) {
+  const std::vector<Series> series = results.series_in(condition);
+  for (std::size_t i = 0; i < series.size(); ++i) {
     for (std::size_t s = 0; s < table.seeds(); ++s) {
-      const Run* run = results.find(table.names[i], condition, results.seeds[s]);
+      const RunResult* run = results.find(series[i], condition, results.seeds[s]);
       table.values[i][s] = run && run->log ? volatility(run->log->tail_acc, kSettled) : kMissing;
     }
   }
@@ -94,10 +91,10 @@ SeedTable volatilities(const Results& results, const std::string& condition) {
 
 Prediction head_and_tail(const Results& results) {
   Prediction one{"progressive sampling matches uniform on head classes and beats it on tail classes", {}};
-  for (const std::string& condition : results.conditions) {
-    const std::string rho = ratio_of(results, condition);
+  for (const Condition& condition : results.conditions) {
+    const std::string rho = ratio_of(condition);
     const auto of = [&](Metric metric) {
-      return distance(seed_table(results, condition, metric, At::kBest), "progressive");
+      return distance(seed_table(results, condition, metric, At::kBest), Series("progressive"));
     };
     if (const Distance head = of(Metric::kHead); head.seeds > 0)
       one.claims.push_back({.sentence = fmt::format("head: within {:g} point of uniform", kMatch),
@@ -111,18 +108,19 @@ Prediction head_and_tail(const Results& results) {
 
 Prediction volatile_tail(const Results& results) {
   Prediction one{"class-balanced sampling has a volatile tail", {}};
-  for (const std::string& condition : results.conditions) {
+  const Series balanced("class_balanced"), uniform("uniform");
+  for (const Condition& condition : results.conditions) {
     const SeedTable moves = volatilities(results, condition);
-    const Distance d = distance(moves, "class_balanced");
+    const Distance d = distance(moves, balanced);
     if (d.seeds == 0) continue;
     Evidence said = above(d);
     // A curve near zero cannot move: say how high the tail stands.
     said.words += fmt::format("; its tail stands at {}, uniform's at {}",
-                              fixed(average(results, "class_balanced", condition, Metric::kTail, {}).mean, 2),
-                              fixed(average(results, "uniform", condition, Metric::kTail, {}).mean, 2));
+                              fixed(average(results, balanced, condition, Metric::kTail, {}).mean, 2),
+                              fixed(average(results, uniform, condition, Metric::kTail, {}).mean, 2));
     one.claims.push_back(
         {.sentence = "tail accuracy moves more from epoch to epoch (root mean square) than under uniform",
-         .rho = ratio_of(results, condition),
+         .rho = ratio_of(condition),
          .ours = std::move(said)});
   }
   return one;
@@ -143,21 +141,23 @@ Evidence widens(const Distance& before, const Distance& after) {
 Prediction widening_gaps(const Results& results) {
   Prediction one{"gaps between the strategies widen with the imbalance", {}};
   // Conditions of the same data, by ratio.
-  std::map<std::string, std::map<double, std::string>> ladders;
-  for (const Run& run : results.runs) ladders[run.data].emplace(run.rho, run.condition);
-  for (const char* series : {"class_balanced", "square_root", "progressive"}) {
+  std::map<std::string, std::set<Condition>> ladders;
+  for (const Condition& condition : results.conditions) ladders[condition.data()].insert(condition);
+  for (const char* strategy : {"class_balanced", "square_root", "progressive"}) {
     for (const auto& [dataset, ladder] : ladders) {
       Distance before;
       double lower = 0;
-      for (const auto& [rho, condition] : ladder) {
-        const Distance d = distance(seed_table(results, condition, Metric::kOverall, At::kBest), series);
+      for (const Condition& condition : ladder) {
+        const Distance d =
+            distance(seed_table(results, condition, Metric::kOverall, At::kBest), Series(strategy));
         if (d.seeds == 0) continue;
         if (before.seeds > 0)
-          one.claims.push_back({.sentence = fmt::format("overall: {}'s distance from uniform grows", series),
-                                .rho = fmt::format("{:g}, {:g}", lower, rho),
-                                .ours = widens(before, d)});
+          one.claims.push_back(
+              {.sentence = fmt::format("overall: {}'s distance from uniform grows", strategy),
+               .rho = fmt::format("{:g}, {:g}", lower, condition.rho()),
+               .ours = widens(before, d)});
         before = d;
-        lower = rho;
+        lower = condition.rho();
       }
     }
   }

@@ -20,7 +20,7 @@ struct Said {
 
 // Three seeds of each, a tenth of a point apart from what is said.
 Results world(const std::vector<Said>& all, int seeds = 3) {
-  std::vector<Run> runs;
+  std::vector<RunResult> runs;
   for (const Said& one : all) {
     for (int seed = 0; seed < seeds; ++seed) {
       const double own =
@@ -30,20 +30,20 @@ Results world(const std::vector<Said>& all, int seeds = 3) {
       log->dataset = "cifar100";
       for (int epoch = 0; epoch < 30; ++epoch)
         log->tail_acc.push_back(one.tail + (epoch % 2 == 0 ? 0 : one.jump + own));
-      Run run{.source = "run", .strategy = one.strategy, .rho = one.rho, .seed = seed + 1};
+      RunResult run{.source = "run", .strategy = one.strategy, .rho = one.rho, .seed = seed + 1};
       run.best = {one.overall + own, one.head + own, 30.0, one.tail + own, one.overall + own};
       run.config = {{"strategy", one.strategy},
                     {"rho", fmt::format("{:g}", one.rho)},
                     {"seed", fmt::format("{}", seed)}};
       run.log = log;
-      run.series = one.strategy;
-      run.condition = fmt::format("{:g}", one.rho);
+      run.series = Series(one.strategy);
+      run.condition = Condition(one.rho);
       runs.push_back(std::move(run));
     }
   }
   Results results;
   results.runs = std::move(runs);
-  for (const Run& run : results.runs) {
+  for (const RunResult& run : results.runs) {
     const auto add = [](auto& list, const auto& value) {
       if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
     };
@@ -85,7 +85,7 @@ TEST(PredictionsTest, AWorldAsThePaperPredictsItIsFoundToBeThat) {
   const auto all = judge_predictions(results);
   // The numbers are the report's.
   const Summary summary = summarise(results, {});
-  const Comparison* tail = find_comparison(summary, "progressive", "100", Metric::kTail);
+  const Comparison* tail = find_comparison(summary, Series("progressive"), Condition(100), Metric::kTail);
   ASSERT_TRUE(tail);
   ASSERT_EQ(all[0].claims.size(), 3u);  // the head twice; there is no tail at 10
   EXPECT_EQ(all[0].claims[2].sentence, "tail: above uniform");

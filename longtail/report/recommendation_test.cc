@@ -8,12 +8,11 @@
 #include "longtail/base/error.h"
 #include "longtail/base/philox.h"
 #include "longtail/report/multivariate_t.h"
+#include "longtail/report/stats.h"
 #include "longtail/report/table.h"
 
 namespace longtail::report {
 namespace {
-
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 double normal(std::uint64_t study, std::size_t strategy, std::size_t seed) {
   const base::Stream stream{.seed = study, .purpose = base::Purpose::kBootstrap, .epoch = 77};
@@ -118,7 +117,7 @@ TEST(RaceTest, ARaceDropsWhatIsRuledOutAsksForTheNextSeedsAndStopsWithOneLeft) {
   EXPECT_EQ(race.next, 5);
   // Those that were dropped have no further runs; the others go on.
   for (std::size_t i : {2u, 3u}) {
-    for (std::size_t s = 3; s < 12; ++s) whole.values[i][s] = kNone;
+    for (std::size_t s = 3; s < 12; ++s) whole.values[i][s] = kNaN;
   }
   race = run_looks(whole, 0, plan);
   EXPECT_EQ(race.looks, race.decided() ? race.looks : 4u);
@@ -135,7 +134,7 @@ SeedTable tie_at_the_top(std::size_t seeds) {
   SeedTable table = planted({0, 0, -9, -8}, seeds);
   table.values[1] = table.values[0];
   for (std::size_t i : {2u, 3u}) {
-    for (std::size_t s = 3; s < seeds; ++s) table.values[i][s] = kNone;
+    for (std::size_t s = 3; s < seeds; ++s) table.values[i][s] = kNaN;
   }
   return table;
 }
@@ -166,7 +165,7 @@ TEST(RaceTest, ATieAmongThoseStillInIsNotSaidOfAllStrategies) {
 
 TEST(RaceTest, BeforeItsFirstLookARaceRecommendsNothingHoweverClearItSeems) {
   SeedTable table = planted({0, 5, -30, 40}, 3, 1, 0.1);
-  table.values[2][2] = table.values[3][1] = table.values[3][2] = kNone;
+  table.values[2][2] = table.values[3][1] = table.values[3][2] = kNaN;
   const Recommendation made = recommend({.table = table, .words = {"a", "b", "c", "d"}, .looks = LookPlan{}});
   EXPECT_FALSE(made.series);
   EXPECT_TRUE(made.ruled_out.empty());

@@ -42,7 +42,7 @@ void clear_stale(const std::filesystem::path& folder, const Files& now) {
 // Logs without a hash of their results: of the paper, of another program, of an older longtail.
 std::string unverified(const Results& results) {
   std::size_t logs = 0, without = 0;
-  for (const Run& run : results.runs) {
+  for (const RunResult& run : results.runs) {
     logs += run.log != nullptr;
     without += run.log && !run.log->verified;
   }
@@ -79,9 +79,9 @@ Report make_report(const ReportOptions& options) {
   Report report;
   report.results = read_results(options.inputs, options.read);
   report.notes = read_notes(options.inputs, report.results.warnings);
-  std::vector<Run>& runs = report.results.runs;
+  std::vector<RunResult>& runs = report.results.runs;
   const auto finished =
-      std::stable_partition(runs.begin(), runs.end(), [](const Run& run) { return !run.under_way; });
+      std::stable_partition(runs.begin(), runs.end(), [](const RunResult& run) { return !run.under_way; });
   report.under_way.assign(std::make_move_iterator(finished), std::make_move_iterator(runs.end()));
   runs.erase(finished, runs.end());
   if (runs.empty()) {
@@ -141,14 +141,14 @@ std::vector<std::string> write_report(const Report& report, const ReportOptions&
 
 std::string results_csv(const Results& results, At at) {
   std::string out = "rho,strategy,seed,overall,head,medium,tail\n";
-  for (const std::string& condition : results.conditions) {
-    for (const std::string& series : results.series) {
+  for (const Condition& condition : results.conditions) {
+    for (const Series& series : results.series) {
       for (std::int64_t seed : results.seeds) {
-        const Run* run = results.find(series, condition, seed);
+        const RunResult* run = results.find(series, condition, seed);
         if (!run) continue;
         // A series that differs by more than its strategy keeps its whole name, so that it stays a series of
         // its own.
-        std::string name = series;
+        std::string name = series.text();
         std::replace(name.begin(), name.end(), ',', ';');
         out += fmt::format("{:g},{},{}", run->rho, csv_escape(name), seed);
         for (Metric metric : kMetrics) {
@@ -166,14 +166,14 @@ std::string curves_csv(const Results& results, const SummaryOptions& options) {
   std::string out = "condition,series,epoch";
   for (Track track : kTracks) out += fmt::format(",{0},{0}_std", track_name(track));
   out += '\n';
-  for (const std::string& condition : results.conditions) {
-    for (const std::string& series : results.series) {
+  for (const Condition& condition : results.conditions) {
+    for (const Series& series : results.series) {
       std::array<Curve, kTracks.size()> curves;
       for (std::size_t t = 0; t < curves.size(); ++t) {
         curves[t] = curve(results, series, condition, kTracks[t], options.deviation);
       }
       for (std::size_t e = 0; e < curves[0].mean.size(); ++e) {
-        out += fmt::format("{},{},{}", csv_escape(condition), csv_escape(series), e + 1);
+        out += fmt::format("{},{},{}", csv_escape(condition.text()), csv_escape(series.text()), e + 1);
         for (const Curve& one : curves) {
           const bool there = e < one.mean.size() && std::isfinite(one.mean[e]);
           out += there ? fmt::format(",{:.4f},{:.4f}", one.mean[e], one.deviation[e]) : ",,";

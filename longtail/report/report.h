@@ -37,7 +37,7 @@ struct Report {
   std::vector<std::string> against;  // sentences: statements and refusals
   std::vector<Claim> claims;         // of the paper, if it was compared with
   std::vector<StudyNotes> notes;     // of each study folder among the inputs
-  std::vector<Run> under_way;        // runs that are not finished, if asked for: no number is theirs
+  std::vector<RunResult> under_way;  // runs that are not finished, if asked for: no number is theirs
 };
 
 Report make_report(const ReportOptions& options);

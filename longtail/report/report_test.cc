@@ -364,17 +364,19 @@ TEST(FiguresTest, TheTrainingLossIsOnALogarithmicAxis) {
 
 TEST(FiguresTest, EverySeriesLooksDifferentAndTheFourStrategiesAlwaysTheSame) {
   Results results;
-  results.series = {"uniform",      "class_balanced",   "square_root", "progressive", "progressive:gamma=2",
-                    "power:q=0.25", "uniform (lr=0.05)"};
+  for (const char* strategy :
+       {"uniform", "class_balanced", "square_root", "progressive", "progressive:gamma=2", "power:q=0.25"})
+    results.series.emplace_back(strategy);
+  results.series.emplace_back("uniform", "lr=0.05");
   const std::vector<Look> all = looks(results);
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       EXPECT_NE(std::tie(all[i].colour, all[i].point), std::tie(all[j].colour, all[j].point))
-          << results.series[i] << results.series[j];
+          << results.series[i].text() << results.series[j].text();
     }
   }
   Results alone;
-  alone.series = {"progressive"};
+  alone.series = {Series("progressive")};
   EXPECT_EQ(looks(alone)[0].colour, all[3].colour);
   EXPECT_EQ(looks(alone)[0].point, all[3].point);
 }

@@ -31,8 +31,6 @@ const std::set<std::string, std::less<>> kOfData = {"dataset",     "profile",   
 const std::map<std::string, std::string, std::less<>> kAliases = {
     {"lr_milestones", "milestones"}, {"lr_gamma", "lr_decay"}, {"grad_clip", "clip"}};
 
-std::string plain_number(double value) { return fmt::format("{:g}", value); }
-
 Accuracies accuracies(const train::FullResult& result) {
   const train::EpochResult& one = result.accuracy;
   return {one.overall, one.head, one.medium, one.tail, result.balanced};
@@ -46,7 +44,7 @@ std::vector<double> balanced_curve(const train::RunLog& log) {
 }
 
 // The accuracies of the epoch that is asked for; those of the log's own best epoch if the log cannot tell.
-void select_epoch(Run& run, Select select, std::vector<std::string>& warnings) {
+void select_epoch(RunResult& run, Select select, std::vector<std::string>& warnings) {
   if (select == Select::kAsLogged || !run.log) return;
   const train::RunLog& log = *run.log;
   const std::vector<double> balanced = balanced_curve(log);
@@ -66,14 +64,14 @@ void select_epoch(Run& run, Select select, std::vector<std::string>& warnings) {
               balanced.empty() ? std::nan("") : balanced[best]};
 }
 
-Run run_of(const fs::path& path, bool unfinished) {
+RunResult run_of(const fs::path& path, bool unfinished) {
   auto log = std::make_shared<train::RunLog>(train::read_log(path));
   if (log->schema > train::kLogSchema) {
     base::fail("has schema {}, this program reads up to {}; a newer longtail wrote it", log->schema,
                train::kLogSchema);
   }
   if (log->epochs() == 0) base::fail("holds no epoch");
-  Run run;
+  RunResult run;
   run.source = path.string();
   run.strategy = log->strategy;
   run.rho = log->rho;
@@ -168,7 +166,7 @@ std::vector<fs::path> logs_in(const fs::path& folder, std::vector<std::string>& 
   return found;
 }
 
-std::string value_of(const Run& run, const std::string& key) {
+std::string value_of(const RunResult& run, const std::string& key) {
   if (key == "engine") return run.log ? run.log->fingerprint.engine : "";
   if (key == "epochs") return run.log ? std::to_string(run.log->epochs()) : "";
   const auto found = run.config.find(key);
@@ -177,9 +175,9 @@ std::string value_of(const Run& run, const std::string& key) {
 
 // Keys whose value differs between runs; a run that does not know a key says nothing about it, unless it is
 // one that our own logs leave out at its default.
-std::set<std::string> varying(const std::vector<Run>& runs) {
+std::set<std::string> varying(const std::vector<RunResult>& runs) {
   std::map<std::string, std::set<std::string>> seen;
-  for (const Run& run : runs) {
+  for (const RunResult& run : runs) {
     for (const auto& [key, value] : run.config) {
       if (!kIgnored.contains(key)) seen[key].insert(value);
     }
@@ -188,7 +186,7 @@ std::set<std::string> varying(const std::vector<Run>& runs) {
   for (auto& [key, values] : seen) {
     const auto* entry = train::run_params().find(key);
     const bool left_out = entry && !entry->info.omitted.empty();
-    for (const Run& run : runs) {
+    for (const RunResult& run : runs) {
       if (left_out && run.log && run.log->schema > 0 && !run.config.contains(key))
         values.insert(entry->info.omitted);
     }
@@ -198,61 +196,61 @@ std::set<std::string> varying(const std::vector<Run>& runs) {
 }
 
 // Whether a parameter of the run has another value than the program would give it.
-bool departs(const Run& run, const std::string& key) {
+bool departs(const RunResult& run, const std::string& key) {
   const auto* entry = train::run_params().find(key);
   const std::string value = value_of(run, key);
   return entry && !kOfData.contains(key) && !value.empty() && value != entry->info.initial;
 }
 
 // Of the series of the first strategy the one with the fewest departures; the others are departures from it.
-std::string plainest_of(const std::vector<std::string>& series, const std::vector<Run>& runs,
-                        const std::set<std::string>& keys) {
-  std::map<std::string, std::ptrdiff_t> departures;
-  for (const Run& run : runs) {
+Series plainest_of(const std::vector<Series>& series, const std::vector<RunResult>& runs,
+                   const std::set<std::string>& keys) {
+  std::map<Series, std::ptrdiff_t> departures;
+  for (const RunResult& run : runs) {
     departures[run.series] =
         std::count_if(keys.begin(), keys.end(), [&](const std::string& key) { return departs(run, key); });
   }
   const auto plainest = std::min_element(series.begin(), series.end(), [&](const auto& a, const auto& b) {
-    return std::pair(sampling::strategy_place(a), departures[a]) <
-           std::pair(sampling::strategy_place(b), departures[b]);
+    return std::pair(sampling::strategy_place(a.strategy()), departures[a]) <
+           std::pair(sampling::strategy_place(b.strategy()), departures[b]);
   });
-  return plainest == series.end() ? "" : *plainest;
+  return plainest == series.end() ? Series() : *plainest;
 }
 
-void name_run(Run& run, const std::set<std::string>& keys) {
+void name_run(RunResult& run, const std::set<std::string>& keys) {
   std::vector<std::string> extra, data;
   for (const std::string& key : keys) {
     const std::string value = value_of(run, key);
     if (value.empty()) continue;
     if (kOfData.contains(key)) {
-      data.push_back(key == "dataset" ? value : key + "=" + value);
+      data.push_back(key == "dataset" ? value : fmt::format("{}={}", key, value));
     } else {
-      extra.push_back(key + "=" + value);
+      extra.push_back(fmt::format("{}={}", key, value));
     }
   }
-  run.series = run.strategy + (extra.empty() ? "" : " (" + base::join(extra, ", ") + ")");
-  run.data = base::join(data, ", ");
-  data.push_back(plain_number(run.rho));
-  run.condition = base::join(data, ", ");
+  // A CSV has named its series already.
+  if (run.log) run.series = Series(run.strategy, base::join(extra, ", "));
+  run.condition = Condition(base::join(data, ", "), run.rho);
 }
 
-using Place = std::tuple<std::string, std::string, std::int64_t>;
-Place place(const Run& run) { return {run.series, run.condition, run.seed}; }
+using Place = std::tuple<Series, Condition, std::int64_t>;
+Place place(const RunResult& run) { return {run.series, run.condition, run.seed}; }
 
 // Two engines are two series only if the same run was done on both; a study spread over unlike machines stays
 // one.
-bool engines_collide(const std::vector<Run>& runs) {
+bool engines_collide(const std::vector<RunResult>& runs) {
   std::map<Place, std::string> seen;
-  for (const Run& run : runs) {
+  for (const RunResult& run : runs) {
     const auto [at, fresh] = seen.emplace(place(run), value_of(run, "engine"));
     if (!fresh && at->second != value_of(run, "engine")) return true;
   }
   return false;
 }
 
-void drop_odd_epochs(std::vector<Run>& runs, const ReadOptions& options, std::vector<std::string>& warnings) {
+void drop_odd_epochs(std::vector<RunResult>& runs, const ReadOptions& options,
+                     std::vector<std::string>& warnings) {
   std::map<int, int> counts;
-  for (const Run& run : runs) {
+  for (const RunResult& run : runs) {
     if (run.log && !run.under_way) ++counts[run.log->trained_epochs()];
   }
   if (counts.empty() && options.epochs.value_or(0) > 0)
@@ -264,11 +262,12 @@ void drop_odd_epochs(std::vector<Run>& runs, const ReadOptions& options, std::ve
   const int wanted = options.epochs.value_or(common);
   if (!counts.contains(wanted)) {
     std::vector<std::string> there;
+    there.reserve(counts.size());
     for (const auto& [epochs, count] : counts) there.push_back(std::to_string(epochs));
     base::fail<base::UsageError>("no run has {} epochs; there are runs of {}", wanted,
                                  base::join(there, ", "));
   }
-  std::erase_if(runs, [&](const Run& run) {
+  std::erase_if(runs, [&](const RunResult& run) {
     if (!run.log || run.under_way || run.log->trained_epochs() == wanted) return false;
     warnings.push_back(fmt::format(
         "{}: trained for {} epochs where {} {}; left out (--epochs {} reports those, --epochs "
@@ -279,19 +278,19 @@ void drop_odd_epochs(std::vector<Run>& runs, const ReadOptions& options, std::ve
   });
 }
 
-void drop_duplicates(std::vector<Run>& runs, std::vector<std::string>& warnings) {
+void drop_duplicates(std::vector<RunResult>& runs, std::vector<std::string>& warnings) {
   std::map<Place, std::size_t> kept;
-  std::vector<Run> unique;
-  for (Run& run : runs) {
+  std::vector<RunResult> unique;
+  for (RunResult& run : runs) {
     const auto [at, fresh] = kept.emplace(place(run), unique.size());
     if (fresh) {
       unique.push_back(std::move(run));
       continue;
     }
-    const Run& first = unique[at->second];
+    const RunResult& first = unique[at->second];
     warnings.push_back(
         fmt::format("{}: the same run as {} ({}, seed {}) with {} result; left out.", run.source,
-                    first.source, run.series, run.seed,
+                    first.source, run.series.text(), run.seed,
                     accuracy(first, Metric::kOverall, At::kBest) == accuracy(run, Metric::kOverall, At::kBest)
                         ? "the same"
                         : "another"));
@@ -301,8 +300,8 @@ void drop_duplicates(std::vector<Run>& runs, std::vector<std::string>& warnings)
 
 // Within a seed and condition every run should start from the same images and weights.
 void check_pairs(const Results& results, std::vector<std::string>& warnings) {
-  std::map<std::pair<std::string, std::int64_t>, const Run*> first;
-  for (const Run& run : results.runs) {
+  std::map<std::pair<Condition, std::int64_t>, const RunResult*> first;
+  for (const RunResult& run : results.runs) {
     if (!run.log || run.log->fingerprint.subset.empty()) continue;
     const auto [at, fresh] = first.emplace(std::pair(run.condition, run.seed), &run);
     if (fresh) continue;
@@ -320,7 +319,7 @@ void check_pairs(const Results& results, std::vector<std::string>& warnings) {
 }
 
 void note_unproven(const Results& results, std::vector<std::string>& warnings) {
-  const auto bare = std::count_if(results.runs.begin(), results.runs.end(), [](const Run& run) {
+  const auto bare = std::count_if(results.runs.begin(), results.runs.end(), [](const RunResult& run) {
     return run.log && run.log->fingerprint.subset.empty();
   });
   if (bare == 0) return;
@@ -333,7 +332,7 @@ void note_unproven(const Results& results, std::vector<std::string>& warnings) {
 // One series may be spread over unlike machines; whoever reads a difference should know.
 void note_engines(const Results& results, bool named, std::vector<std::string>& warnings) {
   std::set<std::string> engines;
-  for (const Run& run : results.runs) {
+  for (const RunResult& run : results.runs) {
     if (!value_of(run, "engine").empty()) engines.insert(value_of(run, "engine"));
   }
   if (engines.size() < 2 || named) return;
@@ -343,20 +342,18 @@ void note_engines(const Results& results, bool named, std::vector<std::string>& 
 }
 
 void note_missing(const Results& results, std::vector<std::string>& warnings) {
-  for (const std::string& condition : results.conditions) {
-    for (const std::string& series : results.series) {
+  for (const Condition& condition : results.conditions) {
+    for (const Series& series : results.series) {
       std::vector<std::string> missing;
       for (std::int64_t seed : results.seeds) {
         if (!results.find(series, condition, seed)) missing.push_back(std::to_string(seed));
       }
       if (missing.empty()) continue;
       if (missing.size() == results.seeds.size()) {
-        warnings.push_back(
-            fmt::format("{} at {}: no run.", series_title(series), condition_title(condition)));
+        warnings.push_back(fmt::format("{} at {}: no run.", series.title(), condition.phrase()));
       } else {
-        warnings.push_back(fmt::format("{} at {}: seed{} {} missing.", series_title(series),
-                                       condition_title(condition), missing.size() > 1 ? "s" : "",
-                                       base::join(missing, ", ")));
+        warnings.push_back(fmt::format("{} at {}: seed{} {} missing.", series.title(), condition.phrase(),
+                                       missing.size() > 1 ? "s" : "", base::join(missing, ", ")));
       }
     }
   }
@@ -364,34 +361,33 @@ void note_missing(const Results& results, std::vector<std::string>& warnings) {
 
 }  // namespace
 
-Results detail::arrange(std::vector<Run> runs, std::vector<std::string> warnings,
+Results detail::arrange(std::vector<RunResult> runs, std::vector<std::string> warnings,
                         const ReadOptions& options) {
   drop_odd_epochs(runs, options, warnings);
   std::set<std::string> keys = varying(runs);
   if (options.epochs == 0) keys.insert("epochs");
-  for (Run& run : runs) name_run(run, keys);
+  for (RunResult& run : runs) name_run(run, keys);
   if (engines_collide(runs)) {
     keys.insert("engine");
-    for (Run& run : runs) name_run(run, keys);
+    for (RunResult& run : runs) name_run(run, keys);
   }
   drop_duplicates(runs, warnings);
 
   Results results;
-  std::set<std::string> series;
-  std::set<std::pair<double, std::string>> conditions;
+  std::set<Series> series;
+  std::set<Condition> conditions;
   std::set<std::int64_t> seeds;
-  for (const Run& run : runs) {
+  for (const RunResult& run : runs) {
     series.insert(run.series);
-    results.strategies[run.series] = run.strategy;
-    conditions.emplace(run.rho, run.condition);
+    conditions.insert(run.condition);
     seeds.insert(run.seed);
   }
   results.series.assign(series.begin(), series.end());
   std::stable_sort(results.series.begin(), results.series.end(), [](const auto& a, const auto& b) {
-    return sampling::strategy_place(a) < sampling::strategy_place(b);
+    return sampling::strategy_place(a.strategy()) < sampling::strategy_place(b.strategy());
   });
   results.plainest = plainest_of(results.series, runs, keys);
-  for (const auto& [rho, condition] : conditions) results.conditions.push_back(condition);
+  results.conditions.assign(conditions.begin(), conditions.end());
   results.seeds.assign(seeds.begin(), seeds.end());
   results.varying.assign(keys.begin(), keys.end());
   results.runs = std::move(runs);
@@ -406,7 +402,7 @@ Results detail::arrange(std::vector<Run> runs, std::vector<std::string> warnings
 }
 
 Results read_results(std::span<const fs::path> paths, const ReadOptions& options) {
-  std::vector<Run> runs;
+  std::vector<RunResult> runs;
   std::vector<std::string> warnings;
   const auto add_log = [&](const fs::path& path) {
     try {
@@ -422,7 +418,7 @@ Results read_results(std::span<const fs::path> paths, const ReadOptions& options
     if (fs::is_directory(path)) {
       for (const fs::path& log : logs_in(path, warnings)) add_log(log);
     } else if (path.extension() == ".csv") {
-      for (Run& run : read_csv(base::read_text(path), path.string(), warnings))
+      for (RunResult& run : read_csv(base::read_text(path), path.string(), warnings))
         runs.push_back(std::move(run));
     } else {
       add_log(path);

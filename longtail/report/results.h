@@ -1,6 +1,5 @@
 // What a report is made of: the results of runs, from our logs, the paper's logs or a CSV, sorted into a grid
-// of series (the strategy plus whatever else varies) x conditions (rho plus whatever else varies about the
-// data) x seeds. A file that cannot be used is named in a warning and left out; the rest is reported.
+// of series x conditions (keys.h) x seeds. A file that cannot be used is named in a warning and left out; the rest is reported.
 #pragma once
 
 #include <array>
@@ -14,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "longtail/report/keys.h"
 #include "longtail/report/stats.h"
 #include "longtail/train/run_log.h"
 
@@ -31,7 +31,7 @@ using Accuracies = std::array<double, 5>;
 
 enum class At { kBest, kLast };  // the epoch with the best accuracy (the paper's protocol), or the last one
 
-struct Run {
+struct RunResult {
   std::string source{};    // the file it came from
   std::string strategy{};  // as in the log
   double rho = 0;
@@ -42,11 +42,8 @@ struct Run {
   std::shared_ptr<const train::RunLog> log{};   // null from a CSV
   bool under_way = false;                       // its log is not finished
 
-  std::string data{};  // what else makes its condition: "cifar100", empty where only rho does
-  std::string
-      series{};  // "progressive", "progressive (lr=0.05)": the strategy and what else varies, to be shown
-  std::string
-      condition{};  // "100", or "cifar100, 100" where the data varies too: `data` and `rho`, to be shown
+  Series series{};
+  Condition condition{};
 };
 
 // Which epoch of a run counts as its best: the one its log says, or the first with the highest overall,
@@ -63,23 +60,21 @@ struct ReadOptions {
 
 class Results {
  public:
-  std::vector<Run> runs;
-  std::vector<std::string> series;      // in the paper's order, then by name
-  std::string plainest;                 // of the first strategy, the series nearest to the default parameters
-  std::vector<std::string> conditions;  // ascending rho
-  std::vector<std::int64_t> seeds;      // ascending
-  std::vector<std::string> varying;     // parameters other than the strategy that differ between runs
-  std::map<std::string, std::string, std::less<>>
-      strategies;  // of each series, also of one whose runs are gone
+  std::vector<RunResult> runs;
+  std::vector<Series> series;         // in the paper's order, then by name
+  Series plainest;                    // of the first strategy, the one nearest to the default parameters
+  std::vector<Condition> conditions;  // ascending rho
+  std::vector<std::int64_t> seeds;    // ascending
+  std::vector<std::string> varying;   // parameters other than the strategy that differ between runs
   std::vector<std::string> warnings;
 
-  // What its runs were drawn by: "progressive:gamma=2"; empty if there is no such series.
-  std::string strategy_of(std::string_view series) const;
-  const Run* find(std::string_view series, std::string_view condition, std::int64_t seed) const;
+  const RunResult* find(const Series& series, const Condition& condition, std::int64_t seed) const;
+  // The series that have a run in the condition.
+  std::vector<Series> series_in(const Condition& condition) const;
   // Any run of the condition that has a log; null if all came from a CSV.
-  const Run* example(std::string_view condition) const;
+  const RunResult* example(const Condition& condition) const;
   // The values over seeds, seeds without a value left out.
-  std::vector<double> values(std::string_view series, std::string_view condition, Metric metric, At at) const;
+  std::vector<double> values(const Series& series, const Condition& condition, Metric metric, At at) const;
   // Whether the mean over classes is another number than the overall accuracy: not so if every class has as
   // many test images. False where it is not known.
   bool balanced_apart() const;
@@ -95,17 +90,14 @@ Results read_results(std::span<const std::filesystem::path> paths, const ReadOpt
 
 // The CSV `rho,strategy,seed,overall,head,medium,tail`; an empty cell is an empty group. Lines that are wrong
 // are named in `warnings`.
-std::vector<Run> read_csv(std::string_view text, const std::string& source,
-                          std::vector<std::string>& warnings);
+std::vector<RunResult> read_csv(std::string_view text, const std::string& source,
+                                std::vector<std::string>& warnings);
 
-// "class_balanced" -> "Class-Balanced", "progressive:gamma=2 (lr=0.05)" -> "Progressive (gamma=2, lr=0.05)".
-std::string series_title(std::string_view series);
-std::string condition_title(std::string_view condition);  // "ρ = 100"
-double accuracy(const Run& run, Metric metric, At at);
+double accuracy(const RunResult& run, Metric metric, At at);
 
 namespace detail {
 // Names series and conditions, drops duplicates and odd epochs, sorts: everything after reading.
-Results arrange(std::vector<Run> runs, std::vector<std::string> warnings, const ReadOptions& options);
+Results arrange(std::vector<RunResult> runs, std::vector<std::string> warnings, const ReadOptions& options);
 }  // namespace detail
 
 }  // namespace longtail::report

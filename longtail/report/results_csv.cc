@@ -10,10 +10,20 @@
 #include "longtail/report/results.h"
 
 namespace longtail::report {
+namespace {
 
-std::vector<Run> read_csv(std::string_view content, const std::string& source,
-                          std::vector<std::string>& warnings) {
-  std::vector<Run> runs;
+// A report's own CSV has whole series for strategies: "progressive:gamma=2 (lr=0.05)".
+Series series_of_cell(const std::string& cell) {
+  const std::size_t open = cell.find(" (");
+  if (open == std::string::npos || !cell.ends_with(')') || cell.ends_with(" ()")) return Series(cell);
+  return Series(cell.substr(0, open), cell.substr(open + 2, cell.size() - open - 3));
+}
+
+}  // namespace
+
+std::vector<RunResult> read_csv(std::string_view content, const std::string& source,
+                                std::vector<std::string>& warnings) {
+  std::vector<RunResult> runs;
   bool header = true;
   int number = 0;
   for (const std::string& raw : base::split(content, '\n')) {
@@ -38,7 +48,8 @@ std::vector<Run> read_csv(std::string_view content, const std::string& source,
     }
     const auto rho = base::parse_real(base::trim(cells[0]));
     const auto seed = base::parse_integer(base::trim(cells[2]));
-    Run run{.source = fmt::format("{}:{}", source, number), .strategy = std::string(base::trim(cells[1]))};
+    RunResult run{.source = fmt::format("{}:{}", source, number),
+                  .strategy = std::string(base::trim(cells[1]))};
     run.best.fill(std::nan(""));
     if (!base::is_plain(run.strategy)) {
       wrong("the name of the strategy has a control character or is not UTF-8");
@@ -57,6 +68,7 @@ std::vector<Run> read_csv(std::string_view content, const std::string& source,
     }
     run.rho = *rho;
     run.seed = *seed;
+    run.series = series_of_cell(run.strategy);
     runs.push_back(std::move(run));
   }
   if (header) base::fail("{}: is empty", source);

@@ -29,8 +29,9 @@ TEST(ResultsTest, AFolderOfLogsBecomesAGridInThePapersOrder) {
   const test::Folder folder("grid");
   test::write_grid(folder, {10, 100}, {456, 42, 123}, 10);
   const Results results = read(folder.path());
-  EXPECT_THAT(results.series, ElementsAre("uniform", "class_balanced", "square_root", "progressive"));
-  EXPECT_THAT(results.conditions, ElementsAre("10", "100"));
+  EXPECT_THAT(test::texts(results.series),
+              ElementsAre("uniform", "class_balanced", "square_root", "progressive"));
+  EXPECT_THAT(test::texts(results.conditions), ElementsAre("10", "100"));
   EXPECT_THAT(results.seeds, ElementsAre(42, 123, 456));
   EXPECT_EQ(results.runs.size(), 24u);
   EXPECT_THAT(results.warnings, ElementsAre());
@@ -40,9 +41,10 @@ TEST(ResultsTest, AnEmptyGroupIsNeverANumber) {
   const test::Folder folder("empty_group");
   test::write_grid(folder, {10}, {1, 2, 3}, 10);
   const Results results = read(folder.path());
-  EXPECT_TRUE(results.values("uniform", "10", Metric::kTail, At::kBest).empty());
-  EXPECT_EQ(results.values("uniform", "10", Metric::kMedium, At::kBest).size(), 3u);
-  EXPECT_EQ(find_comparison(summarise(results, {}), "progressive", "10", Metric::kTail), nullptr);
+  EXPECT_TRUE(results.values(Series("uniform"), Condition(10), Metric::kTail, At::kBest).empty());
+  EXPECT_EQ(results.values(Series("uniform"), Condition(10), Metric::kMedium, At::kBest).size(), 3u);
+  EXPECT_EQ(find_comparison(summarise(results, {}), Series("progressive"), Condition(10), Metric::kTail),
+            nullptr);
 }
 
 TEST(ResultsTest, WhatCannotBeUsedIsNamedAndTheRestIsReported) {
@@ -81,8 +83,10 @@ TEST(ResultsTest, PairsAreFormedOnlyWhereBothSidesExist) {
   EXPECT_THAT(results.warnings, Contains("Uniform at ρ = 100: seed 2 missing."));
   EXPECT_THAT(results.warnings, Contains("Progressive at ρ = 100: seed 3 missing."));
   const Summary summary = summarise(results, {});
-  EXPECT_THAT(find_comparison(summary, "progressive", "100", Metric::kTail)->seeds, ElementsAre(1, 4));
-  EXPECT_THAT(find_comparison(summary, "progressive", "50", Metric::kTail)->seeds, ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(find_comparison(summary, Series("progressive"), Condition(100), Metric::kTail)->seeds,
+              ElementsAre(1, 4));
+  EXPECT_THAT(find_comparison(summary, Series("progressive"), Condition(50), Metric::kTail)->seeds,
+              ElementsAre(1, 2, 3, 4));
 }
 
 TEST(SummaryTest, CaptionsAndRemarksSayHowManySeedsThereAreWhenSomeAreMissing) {
@@ -91,7 +95,7 @@ TEST(SummaryTest, CaptionsAndRemarksSayHowManySeedsThereAreWhenSomeAreMissing) {
   std::filesystem::remove(folder.path() / "progressive_100_3.json");
   const Results results = read(folder.path());
   EXPECT_THAT(overall_table(results, {}).caption, HasSubstr("Mean ± std over 2 to 3 seeds"));
-  EXPECT_THAT(groups_table(results, "100", {}, false).caption, HasSubstr("Mean over 2 to 3 seeds"));
+  EXPECT_THAT(groups_table(results, Condition(100), {}, false).caption, HasSubstr("Mean over 2 to 3 seeds"));
   EXPECT_THAT(summarise(results, {}).remarks, Contains(HasSubstr("4 such families were looked at")));
 }
 
@@ -105,9 +109,10 @@ TEST(ResultsTest, AnyParameterThatVariesMakesAnotherSeries) {
     }
   }
   const Results results = read(folder.path());
-  EXPECT_THAT(results.series, ElementsAre("progressive:gamma=2 (lr=0.05)", "progressive:gamma=2 (lr=0.1)"));
+  EXPECT_THAT(test::texts(results.series),
+              ElementsAre("progressive:gamma=2 (lr=0.05)", "progressive:gamma=2 (lr=0.1)"));
   EXPECT_THAT(results.warnings, ElementsAre());
-  EXPECT_EQ(series_title(results.series[0]), "Progressive (gamma=2, lr=0.05)");
+  EXPECT_EQ(results.series[0].title(), "Progressive (gamma=2, lr=0.05)");
 }
 
 TEST(ResultsTest, AnotherDataSetIsAnotherConditionAndTwoEnginesOfOneRunAreTwoSeries) {
@@ -119,9 +124,9 @@ TEST(ResultsTest, AnotherDataSetIsAnotherConditionAndTwoEnginesOfOneRunAreTwoSer
   log.dataset = log.config["dataset"] = "fashion";
   folder.add("c", log);
   const Results results = read(folder.path());
-  EXPECT_THAT(results.series, ElementsAre("uniform (engine=amx)", "uniform (engine=onednn)"));
-  EXPECT_THAT(results.conditions, ElementsAre("cifar100, 100", "fashion, 100"));
-  EXPECT_EQ(condition_title(results.conditions[0]), "cifar100, ρ = 100");
+  EXPECT_THAT(test::texts(results.series), ElementsAre("uniform (engine=amx)", "uniform (engine=onednn)"));
+  EXPECT_THAT(test::texts(results.conditions), ElementsAre("cifar100, 100", "fashion, 100"));
+  EXPECT_EQ(results.conditions[0].phrase(), "cifar100, ρ = 100");
 }
 
 TEST(ResultsTest, OddEpochsCanBeAskedForOrReportedApart) {
@@ -131,7 +136,7 @@ TEST(ResultsTest, OddEpochsCanBeAskedForOrReportedApart) {
   folder.add("c", test::make_log({"uniform", 100, 3, 20}));
   EXPECT_EQ(read(folder.path()).epochs(), 10);
   EXPECT_EQ(read(folder.path(), {.epochs = 20}).runs.size(), 1u);
-  EXPECT_THAT(read(folder.path(), {.epochs = 0}).series,
+  EXPECT_THAT(test::texts(read(folder.path(), {.epochs = 0}).series),
               ElementsAre("uniform (epochs=10)", "uniform (epochs=20)"));
   try {
     read(folder.path(), {.epochs = 30});
@@ -149,7 +154,7 @@ TEST(ResultsTest, OtherGroupsAreAnotherCondition) {
   log.group_sizes = {50, 30, 20};
   folder.add("b", log);
   const Results results = read(folder.path());
-  EXPECT_THAT(results.conditions, ElementsAre("groups=50,10, 100", "groups=paper, 100"));
+  EXPECT_THAT(test::texts(results.conditions), ElementsAre("groups=50,10, 100", "groups=paper, 100"));
   EXPECT_EQ(results.runs.size(), 2u);
 }
 
@@ -160,7 +165,7 @@ TEST(ResultsTest, TheSeriesNearestToTheDefaultsIsKnown) {
     log.config["loss"] = loss;
     folder.add(loss, log);
   }
-  EXPECT_EQ(read(folder.path()).plainest, "uniform (loss=cross_entropy)");
+  EXPECT_EQ(read(folder.path()).plainest.text(), "uniform (loss=cross_entropy)");
 }
 
 TEST(ResultsTest, EnginesThatAreMixedAreNamedInAWarning) {
@@ -237,10 +242,10 @@ TEST(ResultsTest, ThePapersOwnLogsAreReadAndTheirEmptyGroupsAreNotZero) {
   }
   const Results results = read(folder.path());
   EXPECT_THAT(results.warnings, ElementsAre(HasSubstr("4 logs carry no fingerprint")));
-  EXPECT_THAT(results.series, ElementsAre("uniform", "progressive"));
-  EXPECT_TRUE(results.values("uniform", "10", Metric::kTail, At::kBest).empty());
-  EXPECT_TRUE(results.values("uniform", "10", Metric::kTail, At::kLast).empty());
-  EXPECT_EQ(results.values("uniform", "10", Metric::kOverall, At::kLast).size(), 2u);
+  EXPECT_THAT(test::texts(results.series), ElementsAre("uniform", "progressive"));
+  EXPECT_TRUE(results.values(Series("uniform"), Condition(10), Metric::kTail, At::kBest).empty());
+  EXPECT_TRUE(results.values(Series("uniform"), Condition(10), Metric::kTail, At::kLast).empty());
+  EXPECT_EQ(results.values(Series("uniform"), Condition(10), Metric::kOverall, At::kLast).size(), 2u);
   EXPECT_EQ(results.runs[0].config.at("milestones"), "160,180");
 }
 
@@ -262,7 +267,7 @@ TEST(SummaryTest, WithSixSeedsAKnownEffectGetsItsPValueIntervalAndCorrection) {
   const test::Folder folder("six_seeds");
   test::write_grid(folder, {100}, {1, 2, 3, 4, 5, 6}, 10);
   const Summary summary = summarise(read(folder.path()), {});
-  const Comparison* tail = find_comparison(summary, "progressive", "100", Metric::kTail);
+  const Comparison* tail = find_comparison(summary, Series("progressive"), Condition(100), Metric::kTail);
   ASSERT_TRUE(tail->p && tail->holm_p && tail->interval);
   EXPECT_NEAR(tail->mean, 4, 0.3);       // the effect that was put in
   EXPECT_DOUBLE_EQ(*tail->p, 2.0 / 64);  // the smallest that six pairs can give
@@ -280,9 +285,9 @@ TEST(SummaryTest, WithTwelveSeedsAKnownEffectSurvivesTheCorrection) {
   for (std::size_t i = 0; i < seeds.size(); ++i) seeds[i] = static_cast<std::int64_t>(i) + 1;
   test::write_grid(folder, {100}, seeds, 5, 30);
   const Summary summary = summarise(read(folder.path()), {});
-  EXPECT_TRUE(find_comparison(summary, "progressive", "100", Metric::kTail)->established());
-  EXPECT_FALSE(
-      find_comparison(summary, "progressive", "100", Metric::kHead)->established());  // none was put in
+  EXPECT_TRUE(find_comparison(summary, Series("progressive"), Condition(100), Metric::kTail)->established());
+  EXPECT_FALSE(find_comparison(summary, Series("progressive"), Condition(100), Metric::kHead)
+                   ->established());  // none was put in
 }
 
 TEST(SummaryTest, NoDifferenceIsSaidToBeNone) {

@@ -11,7 +11,6 @@
 namespace longtail::report {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kExactUpTo = 20;
 constexpr int kDrawnFlips = 100000;
 constexpr std::uint64_t kSeed = 20190615;  // any fixed number: the draws belong to the report, not to a run

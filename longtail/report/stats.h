@@ -2,10 +2,13 @@
 // functions of the number of values (base/philox.h), so a report gives the same digits every time.
 #pragma once
 
+#include <limits>
 #include <span>
 #include <vector>
 
 namespace longtail::report {
+
+inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();  // no value
 
 enum class Deviation { kPopulation, kSample };
 

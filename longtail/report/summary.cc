@@ -8,27 +8,35 @@
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
 #include "longtail/report/table.h"
-#include "longtail/sampling/shown.h"
 
 namespace longtail::report {
 namespace {
 
-std::string pick_baseline(const Results& results, const std::string& wanted) {
-  const auto has = [&](const std::string& name) {
-    return std::find(results.series.begin(), results.series.end(), name) != results.series.end();
-  };
-  if (wanted.empty()) return has("uniform") ? "uniform" : results.plainest;
-  if (has(wanted)) return wanted;
+Series pick_baseline(const Results& results, const std::string& wanted) {
+  const auto& all = results.series;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Series& one) {
+    return one.text() == (wanted.empty() ? "uniform" : wanted);
+  });
+  if (found != all.end()) return *found;
+  if (wanted.empty()) return results.plainest;
+  std::vector<std::string> names;
+  names.reserve(all.size());
+  for (const Series& one : all) names.push_back(one.text());
   base::fail<base::UsageError>("there is no series `{}` to compare with{}; there are: {}", wanted,
-                               base::did_you_mean(wanted, results.series), base::join(results.series, ", "));
+                               base::did_you_mean(wanted, names), base::join(names, ", "));
 }
 
-Comparison compare(const Results& results, const std::string& baseline, const std::string& series,
-                   const std::string& condition, Metric metric, At at) {
+// The row of a series among those of a table.
+std::size_t row_of(const std::vector<Series>& rows, const Series& series) {
+  return static_cast<std::size_t>(std::find(rows.begin(), rows.end(), series) - rows.begin());
+}
+
+Comparison compare(const Results& results, const Series& baseline, const Series& series,
+                   const Condition& condition, Metric metric, At at) {
   Comparison result{.series = series, .condition = condition, .metric = metric};
   for (std::int64_t seed : results.seeds) {
-    const Run* ours = results.find(series, condition, seed);
-    const Run* theirs = results.find(baseline, condition, seed);
+    const RunResult* ours = results.find(series, condition, seed);
+    const RunResult* theirs = results.find(baseline, condition, seed);
     if (!ours || !theirs) continue;
     const double difference = accuracy(*ours, metric, at) - accuracy(*theirs, metric, at);
     if (!std::isfinite(difference)) continue;
@@ -62,17 +70,17 @@ void correct(std::vector<Comparison>& comparisons, bool balanced_apart) {
 }
 
 // The family of a metric in a condition, and its intervals in the comparisons.
-void judge(const Results& results, const std::string& condition, Summary& summary) {
+void judge(const Results& results, const Condition& condition, Summary& summary) {
   const At at = summary.options.at;
   std::vector<Metric> metrics = results.metrics();
   if (!summary.balanced_apart) metrics.push_back(Metric::kBalanced);
+  const std::vector<Series> series = results.series_in(condition);
   for (const Metric metric : metrics) {
     const SeedTable table = seed_table(results, condition, metric, at);
-    const auto baseline = std::find(table.names.begin(), table.names.end(), summary.baseline);
-    Family family = analyse(table, {.baseline = static_cast<std::size_t>(baseline - table.names.begin())});
+    Family family = analyse(table, {.baseline = row_of(series, summary.baseline)});
     for (std::size_t i = 0; i < table.strategies(); ++i) {
       for (Comparison& c : summary.comparisons) {
-        if (c.condition != condition || c.metric != metric || c.series != table.names[i]) continue;
+        if (c.condition != condition || c.metric != metric || c.series != series[i]) continue;
         const Standing& standing = family.standings[i];
         c.difference = standing.difference;
         c.low = standing.low;
@@ -83,11 +91,11 @@ void judge(const Results& results, const std::string& condition, Summary& summar
     const bool any = std::any_of(family.standings.begin(), family.standings.end(),
                                  [](const Standing& one) { return one.seeds > 0; });
     const bool twice = metric == Metric::kBalanced && !summary.balanced_apart;
-    if (any && !twice) summary.families.push_back({condition, metric, table.names, std::move(family)});
+    if (any && !twice) summary.families.push_back({condition, metric, series, std::move(family)});
   }
 }
 
-double goal_value(const Run& run, Goal goal, At at) {
+double goal_value(const RunResult& run, Goal goal, At at) {
   switch (goal) {
     case Goal::kBalanced:
       return accuracy(run, Metric::kBalanced, at);
@@ -104,18 +112,15 @@ double goal_value(const Run& run, Goal goal, At at) {
   return worst;
 }
 
-SeedTable table_of(const Results& results, const std::string& condition, const auto& value) {
+SeedTable table_of(const Results& results, const Condition& condition, const auto& value) {
   SeedTable table;
-  for (const std::string& series : results.series) {
+  for (const Series& series : results.series_in(condition)) {
     std::vector<double> row;
-    bool any = false;
     for (const std::int64_t seed : results.seeds) {
-      const Run* run = results.find(series, condition, seed);
+      const RunResult* run = results.find(series, condition, seed);
       row.push_back(run ? value(*run) : std::nan(""));
-      any = any || run;
     }
-    if (!any) continue;
-    table.names.push_back(series);
+    table.names.push_back(series.text());
     table.values.push_back(std::move(row));
   }
   return table;
@@ -123,7 +128,7 @@ SeedTable table_of(const Results& results, const std::string& condition, const a
 
 // Balanced accuracy if every run tells it, otherwise overall accuracy.
 Goal goal_of(const Results& results, Goal wanted) {
-  const bool known = std::all_of(results.runs.begin(), results.runs.end(), [](const Run& run) {
+  const bool known = std::all_of(results.runs.begin(), results.runs.end(), [](const RunResult& run) {
     return std::isfinite(accuracy(run, Metric::kBalanced, At::kBest));
   });
   return wanted == Goal::kBalanced && !known ? Goal::kOverall : wanted;
@@ -131,36 +136,28 @@ Goal goal_of(const Results& results, Goal wanted) {
 
 }  // namespace
 
-SeedTable seed_table(const Results& results, const std::string& condition, Metric metric, At at) {
-  return table_of(results, condition, [&](const Run& run) { return accuracy(run, metric, at); });
+SeedTable seed_table(const Results& results, const Condition& condition, Metric metric, At at) {
+  return table_of(results, condition, [&](const RunResult& run) { return accuracy(run, metric, at); });
 }
 
-std::string series_words(const std::string& series) {
-  std::string words = series_title(series);
-  for (std::size_t i = 0; i < sampling::strategy_title(series).size(); ++i)
-    words[i] = static_cast<char>(std::tolower(static_cast<unsigned char>(words[i])));
-  return words;
-}
-
-Question question_of(const Results& results, const std::string& condition, const std::string& baseline,
+Question question_of(const Results& results, const Condition& condition, const Series& baseline,
                      const SummaryOptions& options) {
   Question question{.goal = goal_of(results, options.goal), .looks = options.looks};
   question.table = table_of(results, condition,
-                            [&](const Run& run) { return goal_value(run, question.goal, options.at); });
-  for (const std::string& name : question.table.names) question.words.push_back(series_words(name));
-  const auto& names = question.table.names;
-  question.baseline =
-      static_cast<std::size_t>(std::find(names.begin(), names.end(), baseline) - names.begin());
+                            [&](const RunResult& run) { return goal_value(run, question.goal, options.at); });
+  const std::vector<Series> rows = results.series_in(condition);
+  for (const Series& series : rows) question.words.push_back(series.words());
+  question.baseline = row_of(rows, baseline);
   for (const Metric metric : {Metric::kTail, Metric::kHead, Metric::kMedium})
     question.groups.emplace_back(metric_name(metric), seed_table(results, condition, metric, options.at));
   return question;
 }
 
-std::vector<std::string> leaders(const Results& results, const std::string& condition, Metric metric,
-                                 const SummaryOptions& options) {
-  std::vector<std::string> best;
+std::vector<Series> leaders(const Results& results, const Condition& condition, Metric metric,
+                            const SummaryOptions& options) {
+  std::vector<Series> best;
   double top = -1;
-  for (const std::string& series : results.series) {
+  for (const Series& series : results.series) {
     const Average candidate = average(results, series, condition, metric, options);
     if (candidate.seeds == 0 || candidate.mean < top) continue;
     if (candidate.mean > top) best.clear();
@@ -170,8 +167,8 @@ std::vector<std::string> leaders(const Results& results, const std::string& cond
   return best;
 }
 
-Average average(const Results& results, const std::string& series, const std::string& condition,
-                Metric metric, const SummaryOptions& options) {
+Average average(const Results& results, const Series& series, const Condition& condition, Metric metric,
+                const SummaryOptions& options) {
   const std::vector<double> values = results.values(series, condition, metric, options.at);
   return {mean(values), deviation(values, options.deviation), static_cast<int>(values.size())};
 }
@@ -181,8 +178,8 @@ Summary summarise(const Results& results, const SummaryOptions& options) {
   summary.options = options;
   summary.baseline = pick_baseline(results, options.baseline);
   summary.balanced_apart = results.balanced_apart();
-  for (const std::string& condition : results.conditions) {
-    for (const std::string& series : results.series) {
+  for (const Condition& condition : results.conditions) {
+    for (const Series& series : results.series) {
       if (series == summary.baseline) continue;
       for (Metric metric :
            {Metric::kOverall, Metric::kBalanced, Metric::kHead, Metric::kMedium, Metric::kTail}) {
@@ -192,13 +189,13 @@ Summary summarise(const Results& results, const SummaryOptions& options) {
     }
   }
   correct(summary.comparisons, summary.balanced_apart);
-  for (const std::string& condition : results.conditions) judge(results, condition, summary);
+  for (const Condition& condition : results.conditions) judge(results, condition, summary);
   for (const Comparison& c : summary.comparisons) summary.findings.push_back(finding_of(c, summary.baseline));
   for (auto condition = results.conditions.rbegin(); condition != results.conditions.rend(); ++condition) {
     const Question question = question_of(results, *condition, summary.baseline, options);
     summary.goal = question.goal;
     summary.answers.push_back({*condition, recommend(question)});
-    const std::string where = results.conditions.size() > 1 ? condition_title(*condition) + ": " : "";
+    const std::string where = results.conditions.size() > 1 ? condition->phrase() + ": " : "";
     if (results.series.size() > 1)
       summary.leads.push_back(where + summary.answers.back().recommendation.sentence);
   }
@@ -206,8 +203,8 @@ Summary summarise(const Results& results, const SummaryOptions& options) {
   return summary;
 }
 
-const Comparison* find_comparison(const Summary& summary, const std::string& series,
-                                  const std::string& condition, Metric metric) {
+const Comparison* find_comparison(const Summary& summary, const Series& series, const Condition& condition,
+                                  Metric metric) {
   for (const Comparison& c : summary.comparisons) {
     if (c.series == series && c.condition == condition && c.metric == metric) return &c;
   }

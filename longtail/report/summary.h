@@ -15,7 +15,7 @@
 namespace longtail::report {
 
 struct SummaryOptions {
-  std::string baseline;  // a series; empty: uniform, or the first one
+  std::string baseline;  // the text of a series; empty: uniform, or the first one
   Deviation deviation = Deviation::kPopulation;
   At at = At::kBest;
   Goal goal = Goal::kBalanced;
@@ -30,8 +30,8 @@ struct Average {
 
 // One series against the baseline, in one condition, by one metric.
 struct Comparison {
-  std::string series{};
-  std::string condition{};
+  Series series{};
+  Condition condition{};
   Metric metric = Metric::kOverall;
   std::vector<std::int64_t> seeds{};
   std::vector<double> differences{};  // series minus baseline, one per seed
@@ -54,28 +54,28 @@ struct Comparison {
 struct Finding {
   std::string sentence{};
   bool established = false;
-  std::string condition{};
+  Condition condition{};
   Metric metric = Metric::kOverall;
-  std::string series{};
+  Series series{};
 };
 
 // What is recommended in a condition.
 struct Answer {
-  std::string condition{};
+  Condition condition{};
   Recommendation recommendation{};
 };
 
 // A family of comparisons and what it is about.
 struct FamilyOf {
-  std::string condition{};
+  Condition condition{};
   Metric metric = Metric::kOverall;
-  std::vector<std::string> series{};  // as the family's standings
+  std::vector<Series> series{};  // as the family's standings
   Family family{};
 };
 
 struct Summary {
   SummaryOptions options;
-  std::string baseline;
+  Series baseline;
   bool balanced_apart = false;          // balanced accuracy is another number than overall
   Goal goal = Goal::kBalanced;          // what was gone by: overall if balanced accuracy is not known
   std::vector<FamilyOf> families;       // by condition, metric
@@ -89,29 +89,27 @@ struct Summary {
   bool shows(Metric metric) const { return metric != Metric::kBalanced || balanced_apart; }
 };
 
-Average average(const Results& results, const std::string& series, const std::string& condition,
-                Metric metric, const SummaryOptions& options);
+Average average(const Results& results, const Series& series, const Condition& condition, Metric metric,
+                const SummaryOptions& options);
 
 // The series with the highest mean, more than one if they share it.
-std::vector<std::string> leaders(const Results& results, const std::string& condition, Metric metric,
-                                 const SummaryOptions& options);
+std::vector<Series> leaders(const Results& results, const Condition& condition, Metric metric,
+                            const SummaryOptions& options);
 
 // The table that a family of comparisons is made from: the series that have a run in the condition.
-SeedTable seed_table(const Results& results, const std::string& condition, Metric metric, At at);
+SeedTable seed_table(const Results& results, const Condition& condition, Metric metric, At at);
 // What `recommend` is asked: the goal's table and the groups' in one condition.
-Question question_of(const Results& results, const std::string& condition, const std::string& baseline,
+Question question_of(const Results& results, const Condition& condition, const Series& baseline,
                      const SummaryOptions& options);
-// "class-balanced", "progressive (gamma=2)": a series inside a sentence.
-std::string series_words(const std::string& series);
 
 // A sentence a comparison; remarks about the statistics themselves. (findings.cc)
-Finding finding_of(const Comparison& comparison, const std::string& baseline);
+Finding finding_of(const Comparison& comparison, const Series& baseline);
 std::vector<std::string> remarks_of(const Results& results, const Summary& summary);
 
 // Throws an Error if the baseline is not a series of the results.
 Summary summarise(const Results& results, const SummaryOptions& options);
 
-const Comparison* find_comparison(const Summary& summary, const std::string& series,
-                                  const std::string& condition, Metric metric);
+const Comparison* find_comparison(const Summary& summary, const Series& series, const Condition& condition,
+                                  Metric metric);
 
 }  // namespace longtail::report

@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
-#include "longtail/base/hash.h"
 #include "longtail/base/text.h"
 
 namespace longtail::report {
@@ -18,8 +16,8 @@ constexpr std::size_t kSeedColumns = 10;  // more seeds than this and a table sh
 // The fewest seeds that a cell of the results has, of those that have any.
 std::size_t fewest_seeds(const Results& results) {
   std::size_t fewest = results.seeds.size();
-  for (const std::string& condition : results.conditions) {
-    for (const std::string& series : results.series) {
+  for (const Condition& condition : results.conditions) {
+    for (const Series& series : results.series) {
       const std::size_t count = results.values(series, condition, Metric::kOverall, At::kBest).size();
       if (count > 0) fewest = std::min(fewest, count);
     }
@@ -52,40 +50,25 @@ Cell average_cell(const Average& average, bool with_deviation) {
   return number(average.mean, with_deviation && average.seeds > 1 ? average.deviation : kMissing, 1);
 }
 
-// The series with the highest mean; empty if there is only one to choose from, or several share it.
-std::string best_series(const Results& results, const std::string& condition, Metric metric,
-                        const SummaryOptions& options) {
-  const std::vector<std::string> best = leaders(results, condition, metric, options);
+// The series with the highest mean; none if there is only one to choose from, or several share it.
+std::optional<Series> best_series(const Results& results, const Condition& condition, Metric metric,
+                                  const SummaryOptions& options) {
+  const std::vector<Series> best = leaders(results, condition, metric, options);
   const auto candidates = std::count_if(
       results.series.begin(), results.series.end(),
       [&](const auto& series) { return average(results, series, condition, metric, options).seeds > 0; });
-  return candidates > 1 && best.size() == 1 ? best[0] : "";
+  return candidates > 1 && best.size() == 1 ? std::optional(best[0]) : std::nullopt;
 }
 
-bool any_value(const Results& results, const std::string& condition, Metric metric, At at) {
+bool any_value(const Results& results, const Condition& condition, Metric metric, At at) {
   return std::any_of(results.series.begin(), results.series.end(), [&](const auto& series) {
     return !results.values(series, condition, metric, at).empty();
   });
 }
 
-std::string slug(std::string_view words) {
-  std::string out;
-  for (char c : words) {
-    if (std::isalnum(static_cast<unsigned char>(c))) {
-      out += c;
-    } else if (!out.empty() && out.back() != '_') {
-      out += '_';
-    }
-  }
-  constexpr std::size_t kLongest = 80;  // a file system takes names of 255 bytes
-  if (out.size() > kLongest) out = out.substr(0, kLongest - 9) + "_" + base::sha256(words).substr(0, 8);
-  while (!out.empty() && out.back() == '_') out.pop_back();
-  return out;
-}
-
-double seed_value(const Results& results, const std::string& series, const std::string& condition,
-                  std::int64_t seed, Metric metric, At at) {
-  const Run* run = results.find(series, condition, seed);
+double seed_value(const Results& results, const Series& series, const Condition& condition, std::int64_t seed,
+                  Metric metric, At at) {
+  const RunResult* run = results.find(series, condition, seed);
   return run ? accuracy(*run, metric, at) : kMissing;
 }
 
@@ -97,28 +80,15 @@ void add_seed_columns(Table& table, const Results& results) {
   for (std::int64_t seed : results.seeds) table.columns.push_back({fmt::format("Seed {}", seed)});
 }
 
-}  // namespace
-
-std::string series_slug(std::string_view series) { return slug(series); }
-
-std::string condition_slug(std::string_view condition) {
-  const std::size_t comma = condition.rfind(", ");
-  if (comma == std::string_view::npos) return "rho" + slug(condition);
-  return slug(condition.substr(0, comma)) + "_rho" + slug(condition.substr(comma + 2));
-}
-
-namespace {
-
 Table strategy_by_ratio(const Results& results, Metric metric, const SummaryOptions& options) {
   Table table{.id = std::string(metric_name(metric)),
               .caption = fmt::format("{} test accuracy (%) by strategy and imbalance ratio. {}, {}.",
                                      metric_title(metric), seeds_phrase(results), protocol_phrase(options))};
   table.columns.push_back({"Strategy", true});
-  for (const std::string& condition : results.conditions)
-    table.columns.push_back({condition_title(condition)});
-  for (const std::string& series : results.series) {
-    std::vector<Cell> row = {text(series_title(series))};
-    for (const std::string& condition : results.conditions) {
+  for (const Condition& condition : results.conditions) table.columns.push_back({condition.phrase()});
+  for (const Series& series : results.series) {
+    std::vector<Cell> row = {text(series.title())};
+    for (const Condition& condition : results.conditions) {
       Cell cell = average_cell(average(results, series, condition, metric, options), true);
       cell.bold = best_series(results, condition, metric, options) == series;
       row.push_back(std::move(cell));
@@ -142,15 +112,15 @@ std::optional<Table> balanced_table(const Results& results, const SummaryOptions
   return table;
 }
 
-Table groups_table(const Results& results, const std::string& condition, const SummaryOptions& options,
+Table groups_table(const Results& results, const Condition& condition, const SummaryOptions& options,
                    bool deviations) {
-  Table table{.id = fmt::format("groups{}_{}", deviations ? "_std" : "", condition_slug(condition)),
-              .caption = fmt::format("Per-group test accuracy (%) at {}. {}, {}.", condition_title(condition),
+  Table table{.id = fmt::format("groups{}_{}", deviations ? "_std" : "", condition.slug()),
+              .caption = fmt::format("Per-group test accuracy (%) at {}. {}, {}.", condition.phrase(),
                                      seeds_phrase(results, deviations), protocol_phrase(options))};
   table.columns.push_back({"Strategy", true});
   for (Metric metric : results.metrics()) table.columns.push_back({std::string(metric_title(metric))});
-  for (const std::string& series : results.series) {
-    std::vector<Cell> row = {text(series_title(series))};
+  for (const Series& series : results.series) {
+    std::vector<Cell> row = {text(series.title())};
     for (Metric metric : results.metrics()) {
       Cell cell = average_cell(average(results, series, condition, metric, options), deviations);
       cell.bold = best_series(results, condition, metric, options) == series;
@@ -161,7 +131,7 @@ Table groups_table(const Results& results, const std::string& condition, const S
   for (Metric metric : results.metrics()) {
     if (!any_value(results, condition, metric, options.at)) {
       add_note(table, fmt::format("n/a: no class is in the {} group at {}.", metric_name(metric),
-                                  condition_title(condition)));
+                                  condition.phrase()));
     }
   }
   if (deviations) add_note(table, deviation_note(options));
@@ -176,10 +146,10 @@ Table per_seed_table(const Results& results, const SummaryOptions& options) {
   table.columns = {{"ρ", true, true}, {"Strategy", true}};
   add_seed_columns(table, results);
   table.columns.push_back({"Mean ± Std"});
-  for (const std::string& condition : results.conditions) {
-    const std::string best = best_series(results, condition, Metric::kOverall, options);
-    for (const std::string& series : results.series) {
-      std::vector<Cell> row = {text(condition), text(series_title(series))};
+  for (const Condition& condition : results.conditions) {
+    const std::optional<Series> best = best_series(results, condition, Metric::kOverall, options);
+    for (const Series& series : results.series) {
+      std::vector<Cell> row = {text(condition.text()), text(series.title())};
       if (results.seeds.size() > kSeedColumns) {
         row.push_back(number(average(results, series, condition, Metric::kOverall, options).seeds, 0));
       } else {
@@ -197,20 +167,20 @@ Table per_seed_table(const Results& results, const SummaryOptions& options) {
   return table;
 }
 
-Table per_seed_groups_table(const Results& results, const std::string& condition,
+Table per_seed_groups_table(const Results& results, const Condition& condition,
                             const SummaryOptions& options) {
-  Table table{.id = "per_seed_groups_" + condition_slug(condition),
+  Table table{.id = "per_seed_groups_" + condition.slug(),
               .caption = fmt::format("Head, medium and tail accuracy (%) of each seed at {}, {}.",
-                                     condition_title(condition), protocol_phrase(options))};
+                                     condition.phrase(), protocol_phrase(options))};
   table.columns = {{"Strategy", true, true}, {"Group", true}};
   add_seed_columns(table, results);
   table.columns.push_back({"Mean"});
   table.columns.push_back({"Std"});
-  for (const std::string& series : results.series) {
+  for (const Series& series : results.series) {
     for (Metric metric : {Metric::kHead, Metric::kMedium, Metric::kTail}) {
       if (!any_value(results, condition, metric, options.at)) continue;
       const Average over = average(results, series, condition, metric, options);
-      std::vector<Cell> row = {text(series_title(series)), text(std::string(metric_title(metric)))};
+      std::vector<Cell> row = {text(series.title()), text(std::string(metric_title(metric)))};
       if (results.seeds.size() > kSeedColumns) {
         row.push_back(number(over.seeds, 0));
       } else {
@@ -226,13 +196,13 @@ Table per_seed_groups_table(const Results& results, const std::string& condition
   return table;
 }
 
-std::optional<Table> paired_table(const Results& results, const Summary& summary, const std::string& series) {
+std::optional<Table> paired_table(const Results& results, const Summary& summary, const Series& series) {
   Table table{
-      .id = "paired_" + series_slug(series),
+      .id = "paired_" + series.slug(),
       .caption = fmt::format("Paired differences per seed, {} minus {} (percentage points), {}. Positive "
                              "favours {}.",
-                             series_title(series), series_title(summary.baseline),
-                             protocol_phrase(summary.options), series_title(series))};
+                             series.title(), summary.baseline.title(), protocol_phrase(summary.options),
+                             series.title())};
   const bool tests = std::any_of(summary.comparisons.begin(), summary.comparisons.end(),
                                  [&](const Comparison& c) { return c.series == series && c.p; });
   table.columns = {{"Metric", true, true}, {"ρ", true}};
@@ -243,10 +213,10 @@ std::optional<Table> paired_table(const Results& results, const Summary& summary
     for (const char* title : {"95% low", "95% high", "p", "p (Holm)"}) table.columns.push_back({title});
   }
   for (Metric metric : results.metrics()) {
-    for (const std::string& condition : results.conditions) {
+    for (const Condition& condition : results.conditions) {
       const Comparison* c = find_comparison(summary, series, condition, metric);
       if (!c) continue;
-      std::vector<Cell> row = {text(std::string(metric_title(metric))), text(condition)};
+      std::vector<Cell> row = {text(std::string(metric_title(metric))), text(condition.text())};
       if (results.seeds.size() > kSeedColumns) {
         row.push_back(number(c->pairs(), 0));
       } else {
@@ -290,12 +260,12 @@ std::optional<Table> best_final_table(const Results& results, const SummaryOptio
                              "last.",
                              seeds_phrase(results))};
   table.columns = {{"ρ", true, true}, {"Strategy", true}, {"Best"}, {"Last"}, {"Gap"}};
-  for (const std::string& condition : results.conditions) {
-    for (const std::string& series : results.series) {
+  for (const Condition& condition : results.conditions) {
+    for (const Series& series : results.series) {
       const Average a = average(results, series, condition, Metric::kOverall, best);
       const Average b = average(results, series, condition, Metric::kOverall, last);
       if (b.seeds == 0) continue;
-      table.rows.push_back({text(condition), text(series_title(series)), average_cell(a, true),
+      table.rows.push_back({text(condition.text()), text(series.title()), average_cell(a, true),
                             average_cell(b, true), number(a.mean - b.mean, 2)});
     }
   }
@@ -312,16 +282,16 @@ std::optional<Table> calibration_table(const Results& results, const SummaryOpti
   table.columns = {{"ρ", true, true}, {"Strategy", true}, {"Macro F1"},   {"Balanced"},
                    {"ECE"},           {"ECE head"},       {"ECE medium"}, {"ECE tail"}};
   using Field = double train::FullResult::*;
-  for (const std::string& condition : results.conditions) {
-    for (const std::string& series : results.series) {
-      std::vector<Cell> row = {text(condition), text(series_title(series))};
+  for (const Condition& condition : results.conditions) {
+    for (const Series& series : results.series) {
+      std::vector<Cell> row = {text(condition.text()), text(series.title())};
       bool any = false;
       for (Field field :
            {&train::FullResult::macro_f1, &train::FullResult::balanced, &train::FullResult::ece,
             &train::FullResult::head_ece, &train::FullResult::medium_ece, &train::FullResult::tail_ece}) {
         std::vector<double> values;
         for (std::int64_t seed : results.seeds) {
-          const Run* run = results.find(series, condition, seed);
+          const RunResult* run = results.find(series, condition, seed);
           if (!run || !run->log) continue;
           const double value = (options.at == At::kBest ? run->log->best : run->log->last).*field;
           if (std::isfinite(value)) values.push_back(value);
@@ -347,7 +317,7 @@ std::vector<Table> all_tables(const Results& results, const Summary& summary) {
   for (auto c = results.conditions.rbegin(); c != results.conditions.rend(); ++c) {
     add(groups_table(results, *c, summary.options, false));
   }
-  for (const std::string& series : results.series) {
+  for (const Series& series : results.series) {
     if (series != summary.baseline) add(paired_table(results, summary, series));
   }
   for (auto c = results.conditions.rbegin(); c != results.conditions.rend(); ++c)

@@ -12,62 +12,61 @@
 
 namespace longtail::report {
 
+// The result at the epoch that counts, of a run with a log.
+const train::FullResult& result_of(const RunResult& run, At at);
+// What the log calls a class; "class 7" where it has no name.
+std::string class_name(const train::RunLog& log, std::size_t k);
+
 std::optional<Table> dataset_table(const Results& results);
 std::optional<Table> group_counts_table(const Results& results);
 Table overall_table(const Results& results, const SummaryOptions& options);
 // The same of balanced accuracy; none where it is overall accuracy once more.
 std::optional<Table> balanced_table(const Results& results, const SummaryOptions& options);
 // Every difference from the baseline and from the best with its simultaneous interval.
-std::optional<Table> intervals_table(const Summary& summary, const std::string& condition);
+std::optional<Table> intervals_table(const Summary& summary, const Condition& condition);
 // Seed noise and test-set noise of one run by metric; none without confusion matrices. (tables_noise.cc)
-std::optional<Table> noise_table(const Results& results, const Summary& summary,
-                                 const std::string& condition);
+std::optional<Table> noise_table(const Results& results, const Summary& summary, const Condition& condition);
 // The standard deviation, in points, that the choice of test images gives an accuracy. NaN if the log does
 // not tell how many there were.
 double test_noise(const train::RunLog& log, const train::FullResult& result, Metric metric);
 // Every class with Wilson's interval; none for more than 30 classes or five series, which classes_csv has
 // too. (tables_images.cc)
 std::optional<Table> classes_table(const Results& results, const Summary& summary,
-                                   const std::string& condition);
+                                   const Condition& condition);
 std::string classes_csv(const Results& results, At at);
 // The strategies against the baseline on the same test images; none without files of predictions.
 std::optional<Table> image_pairs_table(const Results& results, const Summary& summary,
-                                       const std::string& condition);
+                                       const Condition& condition);
 // Wilson's 95% interval of a share seen in `count` images.
 Interval wilson(double share, double count);
-Table groups_table(const Results& results, const std::string& condition, const SummaryOptions& options,
+Table groups_table(const Results& results, const Condition& condition, const SummaryOptions& options,
                    bool deviations);
 Table per_seed_table(const Results& results, const SummaryOptions& options);
-Table per_seed_groups_table(const Results& results, const std::string& condition,
+Table per_seed_groups_table(const Results& results, const Condition& condition,
                             const SummaryOptions& options);
-std::optional<Table> paired_table(const Results& results, const Summary& summary, const std::string& series);
+std::optional<Table> paired_table(const Results& results, const Summary& summary, const Series& series);
 std::optional<Table> best_final_table(const Results& results, const SummaryOptions& options);
 std::optional<Table> calibration_table(const Results& results, const SummaryOptions& options);
 // The accuracy of every class, the most frequent first. The three of classes are in tables_classes.cc; none
 // without logs, the last two none without confusion matrices.
-std::optional<Table> every_class_table(const Results& results, const std::string& condition,
+std::optional<Table> every_class_table(const Results& results, const Condition& condition,
                                        const SummaryOptions& options);
 // Where the images of head, medium and tail go.
-std::optional<Table> group_confusion_table(const Results& results, const std::string& condition,
+std::optional<Table> group_confusion_table(const Results& results, const Condition& condition,
                                            const SummaryOptions& options);
 // The classes that are most often taken for one other.
-std::optional<Table> worst_pairs_table(const Results& results, const std::string& condition,
+std::optional<Table> worst_pairs_table(const Results& results, const Condition& condition,
                                        const SummaryOptions& options);
 // The confusion matrices of all seeds added up.
 struct Confusion {
   int runs = 0;
   std::vector<std::vector<std::int64_t>> counts{};  // [true][predicted]; empty if no log has one
 };
-Confusion confusion_of(const Results& results, const std::string& series, const std::string& condition,
-                       At at);
+Confusion confusion_of(const Results& results, const Series& series, const Condition& condition, At at);
 std::optional<Table> training_table(const Results& results);
 std::optional<Table> bias_variance_table(const Results& results);
 
 // All that can be made, in the order of a paper.
 std::vector<Table> all_tables(const Results& results, const Summary& summary);
-
-// "rho100", "cifar100_rho100", "progressive_gamma_2": fit for a file name.
-std::string condition_slug(std::string_view condition);
-std::string series_slug(std::string_view series);
 
 }  // namespace longtail::report

@@ -15,18 +15,22 @@ namespace {
 
 constexpr std::size_t kWorstPairs = 8;  // of each series
 
-const train::FullResult& result_of(const Run& run, At at) {
-  return at == At::kBest ? run.log->best : run.log->last;
-}
-
-std::vector<const Run*> runs_of(const Results& results, const std::string& series,
-                                const std::string& condition) {
-  std::vector<const Run*> runs;
+std::vector<const RunResult*> runs_of(const Results& results, const Series& series,
+                                      const Condition& condition) {
+  std::vector<const RunResult*> runs;
   for (std::int64_t seed : results.seeds) {
-    const Run* run = results.find(series, condition, seed);
+    const RunResult* run = results.find(series, condition, seed);
     if (run && run->log) runs.push_back(run);
   }
   return runs;
+}
+
+std::string epoch_phrase(At at) { return at == At::kBest ? "best epoch" : "last epoch"; }
+
+}  // namespace
+
+const train::FullResult& result_of(const RunResult& run, At at) {
+  return at == At::kBest ? run.log->best : run.log->last;
 }
 
 std::string class_name(const train::RunLog& log, std::size_t k) {
@@ -34,14 +38,9 @@ std::string class_name(const train::RunLog& log, std::size_t k) {
                                                                    : fmt::format("class {}", k);
 }
 
-std::string epoch_phrase(At at) { return at == At::kBest ? "best epoch" : "last epoch"; }
-
-}  // namespace
-
-Confusion confusion_of(const Results& results, const std::string& series, const std::string& condition,
-                       At at) {
+Confusion confusion_of(const Results& results, const Series& series, const Condition& condition, At at) {
   Confusion sum;
-  for (const Run* run : runs_of(results, series, condition)) {
+  for (const RunResult* run : runs_of(results, series, condition)) {
     const auto& one = result_of(*run, at).confusion;
     if (one.empty()) continue;
     if (sum.counts.empty()) sum.counts.assign(one.size(), std::vector<std::int64_t>(one.size()));
@@ -54,25 +53,25 @@ Confusion confusion_of(const Results& results, const std::string& series, const 
   return sum;
 }
 
-std::optional<Table> every_class_table(const Results& results, const std::string& condition,
+std::optional<Table> every_class_table(const Results& results, const Condition& condition,
                                        const SummaryOptions& options) {
-  const Run* example = results.example(condition);
+  const RunResult* example = results.example(condition);
   if (!example) return std::nullopt;
   const train::RunLog& log = *example->log;
   const auto groups = data::Groups::parse(log.groups).decided(log.class_counts);
-  Table table{.id = "every_class_" + condition_slug(condition),
+  Table table{.id = "every_class_" + condition.slug(),
               .caption = fmt::format("Test accuracy of each class (%) at {}. Mean ± std over seeds, {}.",
-                                     condition_title(condition), epoch_phrase(options.at))};
+                                     condition.phrase(), epoch_phrase(options.at))};
   table.columns = {{"Class", true}, {"Images"}, {"Group", true}};
   std::vector<std::vector<std::vector<double>>> values;  // by series and class, over seeds
-  for (const std::string& series : results.series) {
+  for (const Series& series : results.series) {
     std::vector<std::vector<double>> one(log.class_counts.size());
-    for (const Run* run : runs_of(results, series, condition)) {
+    for (const RunResult* run : runs_of(results, series, condition)) {
       const std::vector<double>& classes = result_of(*run, options.at).per_class;
       for (std::size_t k = 0; k < std::min(one.size(), classes.size()); ++k) one[k].push_back(classes[k]);
     }
     if (one.empty() || one[0].empty()) continue;
-    table.columns.push_back({series_title(series)});
+    table.columns.push_back({series.title()});
     values.push_back(std::move(one));
   }
   if (values.empty()) return std::nullopt;
@@ -94,20 +93,20 @@ std::optional<Table> every_class_table(const Results& results, const std::string
   return table;
 }
 
-std::optional<Table> group_confusion_table(const Results& results, const std::string& condition,
+std::optional<Table> group_confusion_table(const Results& results, const Condition& condition,
                                            const SummaryOptions& options) {
-  const Run* example = results.example(condition);
+  const RunResult* example = results.example(condition);
   if (!example) return std::nullopt;
   const train::RunLog& log = *example->log;
   const auto groups = data::Groups::parse(log.groups).decided(log.class_counts);
-  Table table{.id = "confusion_" + condition_slug(condition),
+  Table table{.id = "confusion_" + condition.slug(),
               .caption = fmt::format(
                   "Where the test images of each group go at {}: percent of the group's images that are "
                   "classified right, and as another class of the head, the medium and the tail. {}.",
-                  condition_title(condition), options.at == At::kBest ? "Best epoch" : "Last epoch")};
+                  condition.phrase(), options.at == At::kBest ? "Best epoch" : "Last epoch")};
   table.columns = {
       {"Strategy", true, true}, {"Images of", true}, {"Right"}, {"As head"}, {"As medium"}, {"As tail"}};
-  for (const std::string& series : results.series) {
+  for (const Series& series : results.series) {
     const Confusion confusion = confusion_of(results, series, condition, options.at);
     if (confusion.counts.empty()) continue;
     for (std::size_t g = 0; g < data::kGroupNames.size(); ++g) {
@@ -127,7 +126,7 @@ std::optional<Table> group_confusion_table(const Results& results, const std::st
         }
       }
       if (all == 0) continue;
-      std::vector<Cell> row = {text(series_title(series)), text(std::string(data::kGroupNames[g]))};
+      std::vector<Cell> row = {text(series.title()), text(std::string(data::kGroupNames[g]))};
       for (double sum : sums) row.push_back(number(100 * sum / all, 1));
       table.rows.push_back(std::move(row));
     }
@@ -137,23 +136,23 @@ std::optional<Table> group_confusion_table(const Results& results, const std::st
   return table;
 }
 
-std::optional<Table> worst_pairs_table(const Results& results, const std::string& condition,
+std::optional<Table> worst_pairs_table(const Results& results, const Condition& condition,
                                        const SummaryOptions& options) {
-  const Run* example = results.example(condition);
+  const RunResult* example = results.example(condition);
   if (!example) return std::nullopt;
   const train::RunLog& log = *example->log;
-  Table table{.id = "worst_pairs_" + condition_slug(condition),
+  Table table{.id = "worst_pairs_" + condition.slug(),
               .caption = fmt::format(
                   "The confusions that cost most at {}: of the test images of a class the percentage that is "
                   "taken for one other class. {}.",
-                  condition_title(condition), options.at == At::kBest ? "Best epoch" : "Last epoch")};
+                  condition.phrase(), options.at == At::kBest ? "Best epoch" : "Last epoch")};
   table.columns = {{"Strategy", true, true}, {"Class", true}, {"Images"},
                    {"Taken for", true},      {"Its images"},  {"Percent"}};
   struct Pair {
     std::size_t from, to;
     double share;
   };
-  for (const std::string& series : results.series) {
+  for (const Series& series : results.series) {
     const Confusion confusion = confusion_of(results, series, condition, options.at);
     std::vector<Pair> pairs;
     for (std::size_t i = 0; i < confusion.counts.size(); ++i) {
@@ -169,7 +168,7 @@ std::optional<Table> worst_pairs_table(const Results& results, const std::string
     if (pairs.size() > kWorstPairs) pairs.resize(kWorstPairs);
     for (const Pair& pair : pairs) {
       table.rows.push_back(
-          {text(series_title(series)), text(class_name(log, pair.from)),
+          {text(series.title()), text(class_name(log, pair.from)),
            number(static_cast<double>(log.class_counts[pair.from]), 0), text(class_name(log, pair.to)),
            number(static_cast<double>(log.class_counts[pair.to]), 0), number(pair.share, 1)});
     }

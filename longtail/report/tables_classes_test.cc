@@ -12,8 +12,8 @@ using testing::ElementsAre;
 // Three classes (500, 50 and 5 images: head, medium, tail) of ten test images each.
 Results results_of(const std::vector<std::vector<std::vector<int>>>& confusions) {
   Results results;
-  results.series = {"uniform"};
-  results.conditions = {"100"};
+  results.series = {Series("uniform")};
+  results.conditions = {Condition(100)};
   for (std::size_t i = 0; i < confusions.size(); ++i) {
     auto log = std::make_shared<train::RunLog>(
         test::make_log({.seed = static_cast<std::int64_t>(i), .epochs = 2, .classes = 3}));
@@ -21,9 +21,9 @@ Results results_of(const std::vector<std::vector<std::vector<int>>>& confusions)
     log->best.confusion = confusions[i];
     log->best.per_class.clear();
     for (std::size_t k = 0; k < 3; ++k) log->best.per_class.push_back(10.0 * confusions[i][k][k]);
-    Run& run = results.runs.emplace_back();
-    run.series = "uniform";
-    run.condition = "100";
+    RunResult& run = results.runs.emplace_back();
+    run.series = Series("uniform");
+    run.condition = Condition(100);
     run.seed = static_cast<std::int64_t>(i);
     run.rho = 100;
     run.log = log;
@@ -41,7 +41,7 @@ std::vector<std::string> words(const Table& table, std::size_t row) {
 const Results kTwo = results_of({{{9, 1, 0}, {4, 6, 0}, {7, 1, 2}}, {{10, 0, 0}, {2, 8, 0}, {5, 1, 4}}});
 
 TEST(ClassTablesTest, TheConfusionByGroupSaysWhereTheImagesOfAGroupGo) {
-  const Table table = *group_confusion_table(kTwo, "100", {});
+  const Table table = *group_confusion_table(kTwo, Condition(100), {});
   ASSERT_EQ(table.rows.size(), 3u);
   EXPECT_THAT(words(table, 0), ElementsAre("Uniform", "head", "95.0", "0.0", "5.0", "0.0"));
   EXPECT_THAT(words(table, 1), ElementsAre("Uniform", "medium", "70.0", "30.0", "0.0", "0.0"));
@@ -49,7 +49,7 @@ TEST(ClassTablesTest, TheConfusionByGroupSaysWhereTheImagesOfAGroupGo) {
 }
 
 TEST(ClassTablesTest, TheWorstPairsComeFirst) {
-  const Table table = *worst_pairs_table(kTwo, "100", {});
+  const Table table = *worst_pairs_table(kTwo, Condition(100), {});
   ASSERT_EQ(table.rows.size(), 4u);
   EXPECT_THAT(words(table, 0), ElementsAre("Uniform", "owl", "5", "cat", "500", "60.0"));
   EXPECT_THAT(words(table, 1), ElementsAre("Uniform", "dog", "50", "cat", "500", "30.0"));
@@ -57,7 +57,7 @@ TEST(ClassTablesTest, TheWorstPairsComeFirst) {
 }
 
 TEST(ClassTablesTest, EveryClassHasItsMeanOverSeeds) {
-  const Table table = *every_class_table(kTwo, "100", {});
+  const Table table = *every_class_table(kTwo, Condition(100), {});
   EXPECT_EQ(table.id, "every_class_rho100");
   ASSERT_EQ(table.rows.size(), 3u);
   EXPECT_THAT(words(table, 0), ElementsAre("cat", "500", "head", "95.0 ± 5.0"));
@@ -72,9 +72,9 @@ TEST(ClassTablesTest, LogsWithoutMatricesMakeNoTableOfConfusions) {
   auto log = std::make_shared<train::RunLog>(*bare.runs[0].log);
   log->best.confusion.clear();
   bare.runs[0].log = log;
-  EXPECT_FALSE(group_confusion_table(bare, "100", {}));
-  EXPECT_FALSE(worst_pairs_table(bare, "100", {}));
-  EXPECT_TRUE(every_class_table(bare, "100", {}));
+  EXPECT_FALSE(group_confusion_table(bare, Condition(100), {}));
+  EXPECT_FALSE(worst_pairs_table(bare, Condition(100), {}));
+  EXPECT_TRUE(every_class_table(bare, Condition(100), {}));
 }
 
 TEST(ClassTablesTest, ATableLongerThanAPageGoesOverSeveral) {

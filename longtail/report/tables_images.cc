@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::size_t kMostClasses = 30, kMostSeries = 5;  // that a table of single classes is printed for
 
-const train::FullResult& result_of(const Run& run, At at) {
-  return at == At::kBest ? run.log->best : run.log->last;
-}
-
 // Accuracies of a class over the seeds of a series, and its test images.
 struct ClassAccuracy {
   double mean = kMissing;  // percent
@@ -25,12 +21,12 @@ struct ClassAccuracy {
   Interval interval{kMissing, kMissing};
 };
 
-ClassAccuracy class_accuracy(const Results& results, const std::string& series, const std::string& condition,
+ClassAccuracy class_accuracy(const Results& results, const Series& series, const Condition& condition,
                              std::size_t k, At at) {
   ClassAccuracy own;
   std::vector<double> values;
   for (const std::int64_t seed : results.seeds) {
-    const Run* run = results.find(series, condition, seed);
+    const RunResult* run = results.find(series, condition, seed);
     if (!run || !run->log) continue;
     const train::FullResult& result = result_of(*run, at);
     if (k >= result.per_class.size() || k >= result.confusion.size()) continue;
@@ -46,31 +42,27 @@ ClassAccuracy class_accuracy(const Results& results, const std::string& series, 
   return own;
 }
 
-std::string class_name(const train::RunLog& log, std::size_t k) {
-  return k < log.class_names.size() ? log.class_names[k] : fmt::format("class {}", k);
-}
-
 }  // namespace
 
 std::optional<Table> classes_table(const Results& results, const Summary& summary,
-                                   const std::string& condition) {
-  const Run* example = results.example(condition);
+                                   const Condition& condition) {
+  const RunResult* example = results.example(condition);
   if (!example || example->log->class_counts.size() > kMostClasses || results.series.size() > kMostSeries)
     return std::nullopt;
   Table table{
-      .id = "classes_" + condition_slug(condition),
+      .id = "classes_" + condition.slug(),
       .caption = fmt::format("Accuracy by class at {} (%), mean over seeds, with the 95% interval that the "
                              "number of test images gives it (Wilson).",
-                             condition_title(condition))};
+                             condition.phrase())};
   table.columns = {{"Class", true}, {"Training"}, {"Test"}};
-  for (const std::string& series : results.series) table.columns.push_back({series_title(series)});
+  for (const Series& series : results.series) table.columns.push_back({series.title()});
   bool any = false;
   for (std::size_t k = 0; k < example->log->class_counts.size(); ++k) {
     std::vector<Cell> row = {text(class_name(*example->log, k)),
                              number(static_cast<double>(example->log->class_counts[k]), 0)};
     double images = 0;
     std::vector<Cell> cells;
-    for (const std::string& series : results.series) {
+    for (const Series& series : results.series) {
       const ClassAccuracy own = class_accuracy(results, series, condition, k, summary.options.at);
       images = std::max(images, own.images);
       cells.push_back(std::isfinite(own.mean)
@@ -89,15 +81,15 @@ std::optional<Table> classes_table(const Results& results, const Summary& summar
 
 std::string classes_csv(const Results& results, At at) {
   std::string out = "condition,series,class,training_images,test_images,accuracy,low,high\n";
-  for (const std::string& condition : results.conditions) {
-    const Run* example = results.example(condition);
+  for (const Condition& condition : results.conditions) {
+    const RunResult* example = results.example(condition);
     if (!example) continue;
-    for (const std::string& series : results.series) {
+    for (const Series& series : results.series) {
       for (std::size_t k = 0; k < example->log->class_counts.size(); ++k) {
         const ClassAccuracy own = class_accuracy(results, series, condition, k, at);
         if (!std::isfinite(own.mean)) continue;
-        out += fmt::format("{},{},{},{},{:.0f},{:.4f},{:.4f},{:.4f}\n", csv_escape(condition),
-                           csv_escape(series), csv_escape(class_name(*example->log, k)),
+        out += fmt::format("{},{},{},{},{:.0f},{:.4f},{:.4f},{:.4f}\n", csv_escape(condition.text()),
+                           csv_escape(series.text()), csv_escape(class_name(*example->log, k)),
                            example->log->class_counts[k], own.images, own.mean, own.interval.low,
                            own.interval.high);
       }
@@ -107,25 +99,24 @@ std::string classes_csv(const Results& results, At at) {
 }
 
 std::optional<Table> image_pairs_table(const Results& results, const Summary& summary,
-                                       const std::string& condition) {
+                                       const Condition& condition) {
   Table table{
-      .id = "images_" + condition_slug(condition),
+      .id = "images_" + condition.slug(),
       .caption = fmt::format("Balanced accuracy minus that of {} at {} (points), paired by test image and by "
                              "seed: what each kind of chance leaves open (95%).",
-                             series_title(summary.baseline), condition_title(condition))};
+                             summary.baseline.title(), condition.phrase())};
   table.columns = {{"Strategy", true}, {"Gained"}, {"Lost"},       {"Difference"},
                    {"Images: low"},    {"high"},   {"Seeds: low"}, {"high"}};
   std::map<std::int64_t, train::Predictions> baseline;
-  const auto predicted = [&](const std::string& series,
-                             std::int64_t seed) -> std::optional<train::Predictions> {
-    const Run* run = results.find(series, condition, seed);
+  const auto predicted = [&](const Series& series, std::int64_t seed) -> std::optional<train::Predictions> {
+    const RunResult* run = results.find(series, condition, seed);
     return run && run->log ? predictions_of(run->source, *run->log) : std::nullopt;
   };
   for (const std::int64_t seed : results.seeds) {
     if (auto one = predicted(summary.baseline, seed)) baseline.emplace(seed, std::move(*one));
   }
   std::size_t images = 0, seeds = 0;
-  for (const std::string& series : results.series) {
+  for (const Series& series : results.series) {
     if (series == summary.baseline || baseline.empty()) continue;
     std::vector<train::Predictions> own;
     std::vector<const train::Predictions*> theirs;
@@ -142,7 +133,7 @@ std::optional<Table> image_pairs_table(const Results& results, const Summary& su
     images = made->images;
     seeds = std::max(seeds, made->seeds);
     const Comparison* c = find_comparison(summary, series, condition, Metric::kBalanced);
-    table.rows.push_back({text(series_title(series)), number(made->gained, 0), number(made->lost, 0),
+    table.rows.push_back({text(series.title()), number(made->gained, 0), number(made->lost, 0),
                           difference(made->balanced, 2), difference(made->low, 2), difference(made->high, 2),
                           difference(c ? c->low : kMissing, 2), difference(c ? c->high : kMissing, 2)});
   }
@@ -153,7 +144,7 @@ std::optional<Table> image_pairs_table(const Results& results, const Summary& su
                   "the other way round. Images: as if other test images of the same kind had been drawn, "
                   "each strategy by itself; "
                   "seeds: Dunnett's, for all strategies together. Neither contains the other.",
-                  images, seeds, seeds == 1 ? "" : "s", series_title(summary.baseline)));
+                  images, seeds, seeds == 1 ? "" : "s", summary.baseline.title()));
   return table;
 }
 

@@ -26,8 +26,8 @@ train::Predictions said(std::array<int, kClasses> right, int shift) {
   return all;
 }
 
-Run run_of(const test::Folder& folder, const std::string& strategy, std::int64_t seed,
-           const train::Predictions& predictions) {
+RunResult run_of(const test::Folder& folder, const std::string& strategy, std::int64_t seed,
+                 const train::Predictions& predictions) {
   auto log = std::make_shared<train::RunLog>();
   log->class_counts = {300, 30, 3};
   log->class_names = {"wren", "tit", "auk"};
@@ -40,13 +40,13 @@ Run run_of(const test::Folder& folder, const std::string& strategy, std::int64_t
     log->best.per_class.push_back(100.0 * log->best.confusion[k][k] / kImages);
   const auto& p = log->best.per_class;
   const double mean = (p[0] + p[1] + p[2]) / 3;
-  Run run{.source = (folder.path() / fmt::format("{}{}.json", strategy, seed)).string(),
-          .strategy = strategy};
+  RunResult run{.source = (folder.path() / fmt::format("{}{}.json", strategy, seed)).string(),
+                .strategy = strategy};
   run.rho = 100;
   run.seed = seed;
   run.best = {mean, p[0], p[1], p[2], mean};
-  run.series = strategy;
-  run.condition = "100";
+  run.series = Series(strategy);
+  run.condition = Condition(100);
   const std::string bytes = train::predictions_bytes(predictions);
   base::write_atomically(train::predictions_path(run.source), std::string_view(bytes));
   log->predictions = base::sha256(std::string_view(bytes));
@@ -61,8 +61,8 @@ Results made_up(const test::Folder& folder) {
     results.runs.push_back(run_of(folder, "uniform", seed, said({4, 2, 0}, shift)));
     results.runs.push_back(run_of(folder, "progressive", seed, said({3, 3, 1}, shift)));
   }
-  results.series = {"uniform", "progressive"};
-  results.conditions = {"100"};
+  results.series = {Series("uniform"), Series("progressive")};
+  results.conditions = {Condition(100)};
   results.seeds = {1, 2};
   return results;
 }
@@ -71,7 +71,7 @@ TEST(ImageTablesTest, EveryClassHasItsMeanOverSeedsAndWilsonsIntervalForItsTestI
   const test::Folder folder("image_classes");
   const Results results = made_up(folder);
   const Summary summary = summarise(results, {});
-  const auto table = classes_table(results, summary, "100");
+  const auto table = classes_table(results, summary, Condition(100));
   ASSERT_TRUE(table);
   ASSERT_EQ(table->rows.size(), 3u);
   EXPECT_EQ(table->rows[1][0].text, "tit");
@@ -90,7 +90,7 @@ TEST(ImageTablesTest, StrategiesArePairedWithTheBaselineByImageAndWithoutPredict
   const test::Folder folder("image_pairs");
   const Results results = made_up(folder);
   const Summary summary = summarise(results, {});
-  const auto table = image_pairs_table(results, summary, "100");
+  const auto table = image_pairs_table(results, summary, Condition(100));
   ASSERT_TRUE(table);
   ASSERT_EQ(table->rows.size(), 1u);
   std::vector<train::Predictions> files;
@@ -103,13 +103,14 @@ TEST(ImageTablesTest, StrategiesArePairedWithTheBaselineByImageAndWithoutPredict
   EXPECT_NEAR(row[3].value, 100.0 / 15, 1e-9);
   EXPECT_NEAR(row[4].value, expected->low, 1e-12);
   EXPECT_NEAR(row[5].value, expected->high, 1e-12);
-  const Comparison* seeds = find_comparison(summary, "progressive", "100", Metric::kBalanced);
+  const Comparison* seeds =
+      find_comparison(summary, Series("progressive"), Condition(100), Metric::kBalanced);
   ASSERT_TRUE(seeds);
   EXPECT_NEAR(row[3].value, seeds->mean, 1e-9);  // the images and the log tell the same difference
 
   for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
     std::filesystem::remove(entry.path());
-  EXPECT_FALSE(image_pairs_table(results, summary, "100"));
+  EXPECT_FALSE(image_pairs_table(results, summary, Condition(100)));
 }
 
 }  // namespace

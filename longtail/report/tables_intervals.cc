@@ -5,12 +5,12 @@
 
 namespace longtail::report {
 
-std::optional<Table> intervals_table(const Summary& summary, const std::string& condition) {
+std::optional<Table> intervals_table(const Summary& summary, const Condition& condition) {
   Table table{
-      .id = "intervals_" + condition_slug(condition),
+      .id = "intervals_" + condition.slug(),
       .caption = fmt::format("Differences from {} and from the best of the others at {} (points), with "
                              "95% intervals that hold together for all strategies of a metric.",
-                             series_title(summary.baseline), condition_title(condition))};
+                             summary.baseline.title(), condition.phrase())};
   table.columns = {
       {"Metric", true, true}, {"Strategy", true}, {"Difference"},       {"Low"}, {"High"}, {"Verdict", true},
       {"Best low"},           {"Best high"},      {"May be best", true}};
@@ -22,7 +22,7 @@ std::optional<Table> intervals_table(const Summary& summary, const std::string& 
       const bool baseline = one.series[i] == summary.baseline;
       std::string verdict = baseline ? "baseline" : judgement_words(own.judgement);
       std::vector<Cell> row = {text(std::string(metric_title(one.metric))),
-                               text(series_title(one.series[i])),
+                               text(one.series[i].title()),
                                difference(own.difference, 2),
                                difference(own.low, 2),
                                difference(own.high, 2),

@@ -51,19 +51,18 @@ double test_noise(const train::RunLog& log, const train::FullResult& result, Met
   return weight > 0 ? 100 * std::sqrt(variance) / weight : kMissing;
 }
 
-std::optional<Table> noise_table(const Results& results, const Summary& summary,
-                                 const std::string& condition) {
+std::optional<Table> noise_table(const Results& results, const Summary& summary, const Condition& condition) {
   Table table{
-      .id = "noise_" + condition_slug(condition),
+      .id = "noise_" + condition.slug(),
       .caption = fmt::format("What chance does to the accuracy of one run at {} (standard deviations, "
                              "points).",
-                             condition_title(condition))};
+                             condition.phrase())};
   table.columns = {{"Metric", true}, {"Seeds"}, {"Test images"}, {"Larger", true}};
   double fewest = 0;
   for (const FamilyOf& one : summary.families) {
     if (one.condition != condition || one.family.method == Method::kNone) continue;
     std::vector<double> test;
-    for (const Run& run : results.runs) {
+    for (const RunResult& run : results.runs) {
       if (!run.log || run.condition != condition) continue;
       const train::FullResult& result = summary.options.at == At::kBest ? run.log->best : run.log->last;
       const double noise = test_noise(*run.log, result, one.metric);

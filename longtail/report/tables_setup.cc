@@ -31,18 +31,18 @@ std::int64_t median(Counts counts) {
 // A table with a column a condition that has a log.
 std::optional<Table> by_condition(
     const Results& results, Table table,
-    const std::vector<std::pair<std::string, std::function<std::string(const Run&)>>>& rows) {
-  std::vector<const Run*> examples;
-  for (const std::string& condition : results.conditions) {
-    if (const Run* run = results.example(condition)) {
+    const std::vector<std::pair<std::string, std::function<std::string(const RunResult&)>>>& rows) {
+  std::vector<const RunResult*> examples;
+  for (const Condition& condition : results.conditions) {
+    if (const RunResult* run = results.example(condition)) {
       examples.push_back(run);
-      table.columns.push_back({condition_title(condition)});
+      table.columns.push_back({condition.phrase()});
     }
   }
   if (examples.empty()) return std::nullopt;
   for (const auto& [title, value] : rows) {
     std::vector<Cell> row = {text(title)};
-    for (const Run* run : examples) row.push_back(text(value(*run)));
+    for (const RunResult* run : examples) row.push_back(text(value(*run)));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -63,7 +63,7 @@ std::array<std::string, 3> group_titles(const std::string& groups) {
 // The value that all logs share, or all values with "varies".
 std::string common(const Results& results, const std::string& key) {
   std::set<std::string> values;
-  for (const Run& run : results.runs) {
+  for (const RunResult& run : results.runs) {
     const auto found = run.config.find(key);
     if (found != run.config.end()) values.insert(found->second);
   }
@@ -139,25 +139,25 @@ std::string range(double start, double end) {
 std::optional<Table> dataset_table(const Results& results) {
   Table table{.id = "dataset", .caption = "Statistics of the long-tailed training sets."};
   table.columns = {{"Statistic", true}};
-  const auto& counts = [](const Run& run) -> const Counts& { return run.log->class_counts; };
+  const auto& counts = [](const RunResult& run) -> const Counts& { return run.log->class_counts; };
   return by_condition(
       results, std::move(table),
       {
           {"Total training samples",
-           [&](const Run& run) {
+           [&](const RunResult& run) {
              return base::with_commas(
                  std::accumulate(counts(run).begin(), counts(run).end(), std::int64_t{0}));
            }},
-          {"Classes", [&](const Run& run) { return std::to_string(counts(run).size()); }},
+          {"Classes", [&](const RunResult& run) { return std::to_string(counts(run).size()); }},
           {"Max class size",
-           [&](const Run& run) {
+           [&](const RunResult& run) {
              return base::with_commas(*std::max_element(counts(run).begin(), counts(run).end()));
            }},
           {"Min class size",
-           [&](const Run& run) {
+           [&](const RunResult& run) {
              return base::with_commas(*std::min_element(counts(run).begin(), counts(run).end()));
            }},
-          {"Median class size", [&](const Run& run) { return base::with_commas(median(counts(run))); }},
+          {"Median class size", [&](const RunResult& run) { return base::with_commas(median(counts(run))); }},
       });
 }
 
@@ -165,18 +165,20 @@ std::optional<Table> group_counts_table(const Results& results) {
   Table table{.id = "group_counts", .caption = "Number of classes in each group."};
   table.columns = {{"Group", true}};
   std::set<std::string> definitions;
-  for (const Run& run : results.runs) {
+  for (const RunResult& run : results.runs) {
     if (run.log) definitions.insert(run.log->groups);
   }
   // With several definitions the conditions name theirs.
   const auto titles = definitions.size() > 1
                           ? std::array<std::string, 3>{"Head", "Medium", "Tail"}
                           : group_titles(definitions.empty() ? "paper" : *definitions.begin());
-  std::vector<std::pair<std::string, std::function<std::string(const Run&)>>> rows;
+  std::vector<std::pair<std::string, std::function<std::string(const RunResult&)>>> rows;
   for (std::size_t g = 0; g < 3; ++g) {
-    rows.emplace_back(titles[g], [g](const Run& run) { return std::to_string(run.log->group_sizes[g]); });
+    rows.emplace_back(titles[g],
+                      [g](const RunResult& run) { return std::to_string(run.log->group_sizes[g]); });
   }
-  rows.emplace_back("Total", [](const Run& run) { return std::to_string(run.log->class_counts.size()); });
+  rows.emplace_back("Total",
+                    [](const RunResult& run) { return std::to_string(run.log->class_counts.size()); });
   return by_condition(results, std::move(table), rows);
 }
 
@@ -211,9 +213,9 @@ std::optional<Table> training_table(const Results& results) {
 }
 
 std::optional<Table> bias_variance_table(const Results& results) {
-  const Run* example = nullptr;
-  for (const std::string& condition : results.conditions) {
-    if (const Run* run = results.example(condition)) example = run;  // the most severe ratio
+  const RunResult* example = nullptr;
+  for (const Condition& condition : results.conditions) {
+    if (const RunResult* run = results.example(condition)) example = run;  // the most severe ratio
   }
   if (!example) return std::nullopt;
   const Counts& counts = example->log->class_counts;
@@ -223,13 +225,13 @@ std::optional<Table> bias_variance_table(const Results& results) {
   Table table{
       .id = "bias_variance",
       .caption = fmt::format("Bias and gradient variance of the strategies at {}, first → last epoch.",
-                             condition_title(example->condition))};
+                             example->condition.phrase())};
   table.columns = {{"Strategy", true},       {"Bias²", true},       {"Variance, head", true},
                    {"Variance, tail", true}, {"Description", true}, {"Bias² (1 = balanced)"},
                    {"Head (1 = uniform)"},   {"Tail (1 = uniform)"}};
   std::set<std::string> seen;
-  for (const std::string& series : results.series) {
-    const std::string name = results.strategy_of(series);
+  for (const Series& series : results.series) {
+    const std::string& name = series.strategy();
     if (!seen.insert(name).second) continue;
     try {
       const auto strategy = sampling::make_strategy(name);
@@ -237,7 +239,7 @@ std::optional<Table> bias_variance_table(const Results& results) {
       const Shape a = shape_of(*strategy, counts, groups, {0, epochs});
       const Shape b = shape_of(*strategy, counts, groups, {epochs - 1, epochs});
       table.rows.push_back(
-          {text(series_title(name)), text(course(bias_word(a.bias), bias_word(b.bias))),
+          {text(Series(name).title()), text(course(bias_word(a.bias), bias_word(b.bias))),
            text(course(noise_word(a.head, balanced.head), noise_word(b.head, balanced.head))),
            text(course(noise_word(a.tail, balanced.tail), noise_word(b.tail, balanced.tail))),
            text(description(name)), text(range(a.bias, b.bias)), text(range(a.head, b.head)),

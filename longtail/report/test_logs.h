@@ -28,6 +28,14 @@ inline double noise(std::uint64_t seed, std::uint32_t stream, std::uint64_t posi
   return sum * std::sqrt(3.0);
 }
 
+// The texts of series or conditions.
+std::vector<std::string> texts(const auto& keys) {
+  std::vector<std::string> all;
+  all.reserve(keys.size());
+  for (const auto& key : keys) all.push_back(key.text());
+  return all;
+}
+
 struct LogSpec {
   std::string strategy = "uniform";
   double rho = 100;

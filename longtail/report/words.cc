@@ -53,7 +53,7 @@ std::string claims_text(const std::vector<Claim>& claims) {
 }
 
 // The findings of a condition: overall and tail first, or all of them.
-std::vector<const Finding*> findings_of(const Summary& summary, const std::string& condition, bool all) {
+std::vector<const Finding*> findings_of(const Summary& summary, const Condition& condition, bool all) {
   std::vector<const Finding*> found;
   for (const Finding& finding : summary.findings) {
     const bool main = finding.metric != Metric::kHead && finding.metric != Metric::kMedium;
@@ -72,7 +72,7 @@ std::string report_facts(const Results& results) {
   std::set<std::string> strategies;
   std::set<double> ratios;
   int fewest = results.epochs();
-  for (const Run& run : results.runs) {
+  for (const RunResult& run : results.runs) {
     strategies.insert(run.strategy);
     ratios.insert(run.rho);
     if (run.log) fewest = std::min(fewest, run.log->epochs());
@@ -94,7 +94,7 @@ std::string report_facts(const Results& results) {
 
 std::string report_title(const Report& report) {
   std::set<std::string> datasets;
-  for (const Run& run : report.results.runs) {
+  for (const RunResult& run : report.results.runs) {
     if (run.log) datasets.insert(run.log->dataset);
   }
   const std::map<std::string, std::string> known = {
@@ -137,7 +137,7 @@ std::string to_terminal(const Report& report) {
   for (const Table& table : report.tables) {
     if (is_main(table)) out += to_text(table) + "\n";
   }
-  if (summary.leads.size() > 0) out += "(* the best mean)\n";
+  if (!summary.leads.empty()) out += "(* the best mean)\n";
   for (const std::string& remark : summary.remarks) out += remark + "\n";
   if (!report.against.empty()) out += "\nBeside the published results\n\n";
   for (const std::string& sentence : report.against) out += sentence + "\n";

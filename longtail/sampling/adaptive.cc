@@ -13,7 +13,7 @@
 namespace longtail::sampling {
 namespace {
 
-struct Config {
+struct AdaptiveConfig {
   double step = 0.1;
   int patience = 5;
 };
@@ -48,7 +48,7 @@ double worst_group(std::span<const double> accuracy, std::span<const int> group)
   return worst;
 }
 
-class Adaptive final : public Named<Config> {
+class Adaptive final : public Named<AdaptiveConfig> {
  public:
   using Named::Named;
   Feedback feedback() const override { return Feedback::kHeldOut; }
@@ -88,10 +88,11 @@ class Adaptive final : public Named<Config> {
 
 }  // namespace
 
-Kind adaptive() {
-  base::ParamTable<Config> table;
-  table.add("step", &Config::step, "By how much the share of class-balanced grows.").between(0.001, 1);
-  table.add("patience", &Config::patience, "Epochs without a new best before it does.").at_least(1);
+StrategyKind adaptive() {
+  base::ParamTable<AdaptiveConfig> table;
+  table.add("step", &AdaptiveConfig::step, "By how much the share of class-balanced grows.")
+      .between(0.001, 1);
+  table.add("patience", &AdaptiveConfig::patience, "Epochs without a new best before it does.").at_least(1);
   return kind_of<Adaptive>(
       "adaptive",
       "From uniform towards class-balanced by a step whenever the worst group's held-out accuracy "

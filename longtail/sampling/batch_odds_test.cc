@@ -10,8 +10,6 @@
 namespace longtail::sampling {
 namespace {
 
-const std::vector<std::int64_t> kPaper = long_tail(100, 500, 100);
-
 // The paper: a tail class of 5 images is in only about 6% of the batches of 128 under uniform sampling.
 TEST(BatchOdds, TellHowRarelyATailClassIsSeen) {
   const auto uniform = batch_odds(*make_strategy("uniform"), kPaper, {0, 200}, 128);

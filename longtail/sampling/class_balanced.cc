@@ -14,7 +14,7 @@ class ClassBalanced final : public Named<NoParameters> {
 
 }  // namespace
 
-Kind class_balanced() {
+StrategyKind class_balanced() {
   return kind_of<ClassBalanced>("class_balanced", "Every class equally often; P(k) = 1 / K.",
                                 base::ParamTable<NoParameters>());
 }

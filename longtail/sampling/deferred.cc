@@ -8,7 +8,7 @@
 namespace longtail::sampling {
 namespace {
 
-struct Config {
+struct DeferredConfig {
   std::string first = "uniform";
   std::string then = "class_balanced";
   int at = 160;
@@ -16,7 +16,7 @@ struct Config {
 
 class Deferred final : public Strategy {
  public:
-  explicit Deferred(Config& config)
+  explicit Deferred(DeferredConfig& config)
       : first_(make_strategy(config.first)), then_(make_strategy(config.then)), at_(config.at) {
     // Equal strategies have equal names however they were written.
     config.first = base::in_brackets(first_->name());
@@ -32,6 +32,7 @@ class Deferred final : public Strategy {
   }
   bool stratified(const Situation& situation) const override { return now(situation).stratified(situation); }
   Feedback feedback() const override { return std::max(first_->feedback(), then_->feedback()); }
+  std::optional<Deferral> deferral(int) const override { return Deferral{first_->name(), at_}; }
 
  private:
   const Strategy& now(const Situation& situation) const { return situation.epoch < at_ ? *first_ : *then_; }
@@ -43,13 +44,13 @@ class Deferred final : public Strategy {
 
 }  // namespace
 
-Kind deferred() {
+StrategyKind deferred() {
   // Checked when they are made; a check here as well would make the inner ones twice at each level.
   const auto later = [](const std::string&) {};
-  base::ParamTable<Config> table;
-  table.add("first", &Config::first, "The strategy at the beginning.").check("a strategy", later);
-  table.add("then", &Config::then, "The strategy from epoch `at` on.").check("a strategy", later);
-  table.add("at", &Config::at, "The first epoch of the second strategy, counted from 0.").at_least(0);
+  base::ParamTable<DeferredConfig> table;
+  table.add("first", &DeferredConfig::first, "The strategy at the beginning.").check("a strategy", later);
+  table.add("then", &DeferredConfig::then, "The strategy from epoch `at` on.").check("a strategy", later);
+  table.add("at", &DeferredConfig::at, "The first epoch of the second strategy, counted from 0.").at_least(0);
   return kind_of<Deferred>(
       "deferred",
       "One strategy before epoch `at`, another from it on; parameters in brackets: then=power(q=0.25).",

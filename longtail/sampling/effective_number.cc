@@ -8,7 +8,7 @@
 namespace longtail::sampling {
 namespace {
 
-struct Config {
+struct EffectiveNumberConfig {
   double beta = 0.999;
 };
 
@@ -18,7 +18,7 @@ double effective_images(double n, double beta) {
          (beta - 1.0);  // expm1 keeps the digits that 1 - beta^n loses near 1
 }
 
-class EffectiveNumber final : public Named<Config> {
+class EffectiveNumber final : public Named<EffectiveNumberConfig> {
  public:
   using Named::Named;
   std::vector<double> probabilities(std::span<const std::int64_t> counts, const Situation&) const override {
@@ -28,9 +28,9 @@ class EffectiveNumber final : public Named<Config> {
 
 }  // namespace
 
-Kind effective_number() {
-  base::ParamTable<Config> table;
-  table.add("beta", &Config::beta, "How much images of a class overlap.")
+StrategyKind effective_number() {
+  base::ParamTable<EffectiveNumberConfig> table;
+  table.add("beta", &EffectiveNumberConfig::beta, "How much images of a class overlap.")
       .check("from 0 to below 1", [](const std::string& text) {
         const double beta = base::parse_real(text).value_or(-1);
         if (beta < 0 || beta >= 1) base::fail("`beta` is `{}`; it must be from 0 to below 1", text);

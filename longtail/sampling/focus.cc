@@ -8,12 +8,12 @@
 namespace longtail::sampling {
 namespace {
 
-struct Config {
+struct FocusConfig {
   double power = 1;
   double floor = 0.05;
 };
 
-class Focus final : public Named<Config> {
+class Focus final : public Named<FocusConfig> {
  public:
   using Named::Named;
   Feedback feedback() const override { return Feedback::kTrainingDraws; }
@@ -45,10 +45,10 @@ class Focus final : public Named<Config> {
 
 }  // namespace
 
-Kind focus() {
-  base::ParamTable<Config> table;
-  table.add("power", &Config::power, "How much more the classes with errors are drawn.").between(0, 10);
-  table.add("floor", &Config::floor, "Keeps a class without errors in the game.").above(0);
+StrategyKind focus() {
+  base::ParamTable<FocusConfig> table;
+  table.add("power", &FocusConfig::power, "How much more the classes with errors are drawn.").between(0, 10);
+  table.add("floor", &FocusConfig::floor, "Keeps a class without errors in the game.").above(0);
   return kind_of<Focus>(
       "focus",
       "P(k) proportional to (1 - accuracy_k + floor)^power, by the training draws of the epoch before.",

@@ -11,22 +11,23 @@
 
 namespace longtail::sampling {
 
-using Kind = base::Variant<Strategy()>;
+using StrategyKind = base::Variant<Strategy()>;
 
-Kind uniform();
-Kind class_balanced();
-Kind square_root();
-Kind progressive();
-Kind power();
-Kind effective_number();
-Kind repeat_factor();
-Kind deferred();
-Kind stratified();
-Kind adaptive();
-Kind focus();
+StrategyKind uniform();
+StrategyKind class_balanced();
+StrategyKind square_root();
+StrategyKind progressive();
+StrategyKind power();
+StrategyKind effective_number();
+StrategyKind repeat_factor();
+StrategyKind deferred();
+StrategyKind stratified();
+StrategyKind adaptive();
+StrategyKind focus();
 
 template <class Made, class Config>
-Kind kind_of(const std::string& name, const std::string& help, const base::ParamTable<Config>& table) {
+StrategyKind kind_of(const std::string& name, const std::string& help,
+                     const base::ParamTable<Config>& table) {
   return base::variant<Strategy(), Made>(name, help, table);
 }
 

@@ -8,11 +8,10 @@
 
 #include "longtail/base/error.h"
 #include "longtail/sampling/chi_square.h"
+#include "longtail/sampling/testing.h"
 
 namespace longtail::sampling {
 namespace {
-
-constexpr double kStrict = 1e-4;
 
 bool visits_all_once(std::uint64_t n, std::uint64_t seed, std::uint32_t epoch) {
   const Permutation permutation(n, seed, epoch);

@@ -7,11 +7,11 @@
 namespace longtail::sampling {
 namespace {
 
-struct Config {
+struct PowerConfig {
   double q = 0.5;
 };
 
-class Power final : public Named<Config> {
+class Power final : public Named<PowerConfig> {
  public:
   using Named::Named;
   std::vector<double> probabilities(std::span<const std::int64_t> counts, const Situation&) const override {
@@ -21,9 +21,9 @@ class Power final : public Named<Config> {
 
 }  // namespace
 
-Kind power() {
-  base::ParamTable<Config> table;
-  table.add("q", &Config::q, "The power.").between(-4, 4);
+StrategyKind power() {
+  base::ParamTable<PowerConfig> table;
+  table.add("q", &PowerConfig::q, "The power.").between(-4, 4);
   return kind_of<Power>("power",
                         "P(k) proportional to n_k^q: 1 as uniform, 0.5 square-root, 0 class-balanced, below "
                         "0 the rare more often.",

@@ -8,7 +8,7 @@
 namespace longtail::sampling {
 namespace {
 
-struct Config {
+struct ProgressiveConfig {
   double gamma = 1;
 };
 
@@ -20,7 +20,7 @@ double lambda(const Situation& now, double gamma) {
   return std::pow(std::clamp(part, 0.0, 1.0), gamma);
 }
 
-class Progressive final : public Named<Config> {
+class Progressive final : public Named<ProgressiveConfig> {
  public:
   using Named::Named;
   std::vector<double> probabilities(std::span<const std::int64_t> counts,
@@ -39,9 +39,9 @@ class Progressive final : public Named<Config> {
 
 }  // namespace
 
-Kind progressive() {
-  base::ParamTable<Config> table;
-  table.add("gamma", &Config::gamma, "How late the change comes.").above(0);
+StrategyKind progressive() {
+  base::ParamTable<ProgressiveConfig> table;
+  table.add("gamma", &ProgressiveConfig::gamma, "How late the change comes.").above(0);
   return kind_of<Progressive>(
       "progressive",
       "From uniform to class-balanced; P(k) = (1 - l) n_k / n + l / K with l = (epoch / (epochs - 1))^gamma.",

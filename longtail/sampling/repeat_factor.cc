@@ -9,12 +9,12 @@
 namespace longtail::sampling {
 namespace {
 
-struct Config {
+struct RepeatFactorConfig {
   double threshold = 0.001;
   double exponent = 0.5;
 };
 
-class RepeatFactor final : public Named<Config> {
+class RepeatFactor final : public Named<RepeatFactorConfig> {
  public:
   using Named::Named;
   std::vector<double> probabilities(std::span<const std::int64_t> counts, const Situation&) const override {
@@ -28,11 +28,14 @@ class RepeatFactor final : public Named<Config> {
 
 }  // namespace
 
-Kind repeat_factor() {
-  base::ParamTable<Config> table;
-  table.add("threshold", &Config::threshold, "Share of the images below which a class is repeated.").above(0);
+StrategyKind repeat_factor() {
+  base::ParamTable<RepeatFactorConfig> table;
   table
-      .add("exponent", &Config::exponent,
+      .add("threshold", &RepeatFactorConfig::threshold,
+           "Share of the images below which a class is repeated.")
+      .above(0);
+  table
+      .add("exponent", &RepeatFactorConfig::exponent,
            "How much a rarer class is repeated; 1 gives all of them the same share.")
       .between(0, 4);
   return kind_of<RepeatFactor>("repeat_factor",

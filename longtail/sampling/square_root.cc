@@ -16,7 +16,7 @@ class SquareRoot final : public Named<NoParameters> {
 
 }  // namespace
 
-Kind square_root() {
+StrategyKind square_root() {
   return kind_of<SquareRoot>("square_root", "P(k) proportional to the square root of n_k.",
                              base::ParamTable<NoParameters>());
 }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +34,12 @@ enum class Feedback {
   kHeldOut,        // the held-out part of the training subset
 };
 
+// Of what is one thing until an epoch and another from it on (`deferred`).
+struct Deferral {
+  std::string first;  // what it is until then
+  int epoch = 0;      // the first epoch of the second, counted from 0
+};
+
 // Its name() is as it is written in a study file, parameters at their default left out: "power:q=0.25".
 class Strategy : public base::Chosen {
  public:
@@ -49,6 +56,9 @@ class Strategy : public base::Chosen {
 
   // What it must be told about the classes' accuracy.
   virtual Feedback feedback() const { return Feedback::kNone; }
+
+  // In a training of so many epochs; none unless it is another strategy until an epoch.
+  virtual std::optional<Deferral> deferral(int /*epochs*/) const { return std::nullopt; }
 };
 
 // Parses "name", "name:key=value,key=value" or "name(key=value,key=value)", the form inside another strategy:

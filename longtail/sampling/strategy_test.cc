@@ -20,8 +20,6 @@ using testing::DoubleNear;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const std::vector<std::int64_t> kPaper = long_tail(100, 500, 100);
-
 std::vector<double> at(std::string_view strategy, std::span<const std::int64_t> counts,
                        const Situation& situation = {}) {
   return make_strategy(strategy)->probabilities(counts, situation);

@@ -5,13 +5,13 @@
 namespace longtail::sampling {
 namespace {
 
-struct Config {
+struct StratifiedConfig {
   std::string of = "uniform";
 };
 
 class Stratified final : public Strategy {
  public:
-  explicit Stratified(Config& config) : of_(make_strategy(config.of)) {
+  explicit Stratified(StratifiedConfig& config) : of_(make_strategy(config.of)) {
     config.of = base::in_brackets(of_->name());
   }
   std::vector<double> probabilities(std::span<const std::int64_t> counts,
@@ -27,10 +27,10 @@ class Stratified final : public Strategy {
 
 }  // namespace
 
-Kind stratified() {
-  base::ParamTable<Config> table;
+StrategyKind stratified() {
+  base::ParamTable<StratifiedConfig> table;
   // Checked when it is made.
-  table.add("of", &Config::of, "The strategy whose shares a batch has.")
+  table.add("of", &StratifiedConfig::of, "The strategy whose shares a batch has.")
       .check("a strategy", [](const std::string&) {});
   return kind_of<Stratified>(
       "stratified",

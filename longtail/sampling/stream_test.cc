@@ -17,9 +17,6 @@
 namespace longtail::sampling {
 namespace {
 
-constexpr double kStrict = 1e-4;  // of the many chi-square tests with fixed seeds none may fall below
-const std::vector<std::int64_t> kPaper = long_tail(100, 500, 100);
-
 std::vector<std::int64_t> drawn(const IndexStream& stream, std::int64_t count, std::int64_t first = 0,
                                 base::Cpu cpu = base::chosen_cpu()) {
   std::vector<std::int64_t> images(static_cast<std::size_t>(count));

@@ -1,4 +1,4 @@
-// For tests: class sizes with a long tail, as in the paper.
+// For tests: class sizes with a long tail, as in the paper, and how strict a statistical test is.
 #pragma once
 
 #include <algorithm>
@@ -19,5 +19,11 @@ inline std::vector<std::int64_t> long_tail(int classes, std::int64_t n_max, doub
   }
   return counts;
 }
+
+// The 100 classes of the paper at rho = 100.
+inline const std::vector<std::int64_t> kPaper = long_tail(100, 500, 100);
+
+// Of the many chi-square tests with fixed seeds none may fall below.
+inline constexpr double kStrict = 1e-4;
 
 }  // namespace longtail::sampling

@@ -15,7 +15,7 @@ class Uniform final : public Named<NoParameters> {
 
 }  // namespace
 
-Kind uniform() {
+StrategyKind uniform() {
   return kind_of<Uniform>("uniform", "Every image once per epoch, in a random order; P(k) = n_k / n.",
                           base::ParamTable<NoParameters>());
 }

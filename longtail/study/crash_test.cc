@@ -41,7 +41,7 @@ TEST(Crash, AStudyResumesToTheSameBytesFromEveryDiskThatACrashCouldLeave) {
   const int silent = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   const auto run = [&](const fs::path& folder) {
     const Plan plan = open_study(study, folder, "test");
-    for (const study::Run& each : plan.runs) {
+    for (const study::PlannedRun& each : plan.runs) {
       EXPECT_EQ(work({run_folder(folder, each.name), "", 1}, silent), 0);
       EXPECT_EQ(inspect(folder, each).status, Status::kDone);
     }
@@ -53,7 +53,7 @@ TEST(Crash, AStudyResumesToTheSameBytesFromEveryDiskThatACrashCouldLeave) {
   base::record_file_events(nullptr);
   const auto results = [&](const fs::path& folder) {
     std::string all;
-    for (const study::Run& each : plan.runs)
+    for (const study::PlannedRun& each : plan.runs)
       all += base::read_text(run_folder(folder, each.name) / "log.json");
     return all + base::read_text(folder / "study.json") + base::read_text(folder / "study.toml");
   };

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 #include "longtail/base/error.h"
@@ -13,6 +14,7 @@
 #include "longtail/data/registry.h"
 #include "longtail/nn/engine.h"
 #include "longtail/nn/init.h"
+#include "longtail/train/beginning.h"
 #include "longtail/train/checkpoint.h"
 #include "longtail/train/hold_out.h"
 #include "longtail/train/rebalance_method.h"
@@ -42,7 +44,7 @@ Shape shape_of(const train::RunConfig& config, const std::string& folder) {
   return {dataset.channels, data::count_labels(dataset.train.labels, dataset.classes()), dataset.test.size()};
 }
 
-RunSize size_of(const Run& run, const Shape& shape) {
+RunSize size_of(const PlannedRun& run, const Shape& shape) {
   const train::RunConfig& config = run.config;
   auto counts = data::profile_counts(config.subset, shape.train_counts, config.seed);
   const auto groups = data::Groups::parse(config.subset.groups).of(counts);
@@ -119,12 +121,27 @@ Speed measure_together(const train::RunConfig& config, const RunSize& run, int t
   return mean;
 }
 
+// Seconds of a run. The epochs that it takes over from another one of the study cost nothing; a rebalanced run computes
+// features only, without a backward pass.
+double seconds_of(const PlannedRun& run, const RunSize& size, const Speed& speed,
+                  const std::set<std::string>& hashes) {
+  const double testing = static_cast<double>(size.test_images) * speed.image_seconds;
+  double training = static_cast<double>(size.steps) * speed.step_seconds;
+  int epochs = train::logged_epochs(run.config);
+  if (run.config.rebalance != train::kNoRebalance) {
+    training = static_cast<double>(size.images) * speed.image_seconds;
+  } else if (hashes.contains(beginning_hash(run))) {
+    epochs -= train::beginning_of(run.config)->epochs;
+  }
+  return epochs * (training + testing);
+}
+
 }  // namespace
 
-std::vector<RunSize> run_sizes(const std::vector<Run>& runs, const std::string& data) {
+std::vector<RunSize> run_sizes(const std::vector<PlannedRun>& runs, const std::string& data) {
   std::map<std::string, Shape> shapes;
   std::vector<RunSize> sizes;
-  for (const Run& run : runs) {
+  for (const PlannedRun& run : runs) {
     const std::string& name = run.config.dataset;
     if (!shapes.contains(name)) shapes.emplace(name, shape_of(run.config, data));
     try {
@@ -136,24 +153,24 @@ std::vector<RunSize> run_sizes(const std::vector<Run>& runs, const std::string& 
   return sizes;
 }
 
-Estimate estimate(const std::vector<Run>& runs, const std::vector<RunSize>& sizes, int threads, int jobs) {
-  using Kind = std::tuple<std::string, std::string, std::string, int, int, int>;
-  std::map<Kind, Speed> speeds;
+Estimate estimate(const std::vector<PlannedRun>& runs, const std::vector<RunSize>& sizes, int threads,
+                  int jobs) {
+  using NetworkShape = std::tuple<std::string, std::string, std::string, int, int, int>;
+  std::map<NetworkShape, Speed> speeds;
   const auto kind_of = [](const train::RunConfig& config) {
-    return Kind{config.dataset,    config.model,      config.shortcut,
-                config.batch_size, config.image_size, config.width};
+    return NetworkShape{config.dataset,    config.model,      config.shortcut,
+                        config.batch_size, config.image_size, config.width};
   };
+  std::set<std::string> hashes;
+  for (const PlannedRun& run : runs) hashes.insert(run.hash);
   Estimate result;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const train::RunConfig& config = runs[i].config;
-    const Kind kind = kind_of(config);
+    const NetworkShape kind = kind_of(config);
     if (!speeds.contains(kind))
       speeds[kind] = jobs > 0 ? measure_together(config, sizes[i], threads, jobs)
                               : measure(config, sizes[i], threads, false);
-    const Speed& speed = speeds[kind];
-    result.seconds.push_back(train::logged_epochs(config) *
-                             (static_cast<double>(sizes[i].steps) * speed.step_seconds +
-                              static_cast<double>(sizes[i].test_images) * speed.image_seconds));
+    result.seconds.push_back(seconds_of(runs[i], sizes[i], speeds[kind], hashes));
   }
   if (!runs.empty()) {
     const Speed& speed = speeds[kind_of(runs[0].config)];

@@ -20,7 +20,7 @@ struct RunSize {
 
 // One a run, without training. An Error says what would stop a run: data that is not there, a class with too
 // few images, a batch larger than the subset. Published data need not be there: its sizes are known.
-std::vector<RunSize> run_sizes(const std::vector<Run>& runs, const std::string& data);
+std::vector<RunSize> run_sizes(const std::vector<PlannedRun>& runs, const std::string& data);
 
 struct Estimate {
   std::vector<double> seconds;   // of each run
@@ -31,6 +31,7 @@ struct Estimate {
 // Takes a few seconds for each kind of network. An Error if the engine cannot run here. Without `jobs` the
 // fastest of several rounds counts: what an idle machine would need. With it the mean while so many runs work
 // at the same time, beside whatever else the machine has to do.
-Estimate estimate(const std::vector<Run>& runs, const std::vector<RunSize>& sizes, int threads, int jobs = 0);
+Estimate estimate(const std::vector<PlannedRun>& runs, const std::vector<RunSize>& sizes, int threads,
+                  int jobs = 0);
 
 }  // namespace longtail::study

@@ -47,7 +47,7 @@ void write_if_changed(const fs::path& path, const std::string& text) {
   base::write_atomically(path, text);
 }
 
-json run_json(const Run& run) {
+json run_json(const PlannedRun& run) {
   json config = train::config_map(run.config);
   config["keep_epochs"] = train::run_params().find("keep_epochs")->get(run.config);
   json object = {{"name", run.name}, {"hash", run.hash}, {"config", config}};
@@ -63,8 +63,8 @@ json run_json(const Run& run) {
 }
 
 // Does not recompute the hash: a machine without the study's engine may still look.
-Run parse_run(const json& object) {
-  Run run;
+PlannedRun parse_run(const json& object) {
+  PlannedRun run;
   run.name = object.at("name").get<std::string>();
   run.hash = object.at("hash").get<std::string>();
   require_run_name(run.name);
@@ -84,7 +84,7 @@ Run parse_run(const json& object) {
 
 json plan_json(const Plan& plan) {
   json runs = json::array();
-  for (const Run& run : plan.runs) runs.push_back(run_json(run));
+  for (const PlannedRun& run : plan.runs) runs.push_back(run_json(run));
   return {{"schema", kSchema},       {"name", plan.name},     {"about", plan.about},
           {"version", plan.version}, {"engine", plan.engine}, {"runs", runs}};
 }
@@ -130,14 +130,6 @@ void read_result(const fs::path& folder, RunState& state) {
   state.fingerprint = log.fingerprint;
 }
 
-// Not knowing is not the same as nothing being there.
-bool present(const fs::path& path) {
-  std::error_code error;
-  const bool there = fs::exists(path, error);
-  if (error) base::fail("cannot look at {}: {}", path.string(), error.message());
-  return there;
-}
-
 }  // namespace
 
 fs::path lock_path(const fs::path& run_folder) { return run_folder / "study.lock"; }
@@ -146,12 +138,12 @@ std::string engine_of(const StudyFile& study, const fs::path& folder) {
   if (study.trainer) return kTrainerEngine;
   const std::string wanted = wanted_engine(study);
   if (wanted != "auto") return wanted;
-  if (present(folder / "study.json")) return read_plan(folder).engine;
+  if (base::present(folder / "study.json")) return read_plan(folder).engine;
   return nn::resolve_engine("auto");
 }
 
 void make_run_folders(const Plan& plan, const fs::path& folder) {
-  for (const Run& run : plan.runs) {
+  for (const PlannedRun& run : plan.runs) {
     base::make_folder(run_folder(folder, run.name));
     write_if_changed(run_folder(folder, run.name) / "run.json", run_json(run).dump(1) + "\n");
   }
@@ -219,8 +211,8 @@ void require_engine(const Plan& plan) {
   }
 }
 
-Run read_run(const fs::path& folder) {
-  const Run run = read_json(folder / "run.json", parse_run);
+PlannedRun read_run(const fs::path& folder) {
+  const PlannedRun run = read_json(folder / "run.json", parse_run);
   const std::string hash = run_hash(run);
   if (hash != run.hash || folder.filename().string() != run.name) {
     fail(
@@ -260,7 +252,7 @@ void write_mark(const fs::path& folder, const Mark& mark) {
   base::write_atomically(folder / "progress.json", object.dump() + "\n");
 }
 
-RunState inspect(const fs::path& folder, const Run& run) {
+RunState inspect(const fs::path& folder, const PlannedRun& run) {
   const fs::path place = run_folder(folder, run.name);
   if (!FileLock::is_held(lock_path(place))) return inspect_idle(place, run);
   RunState state;
@@ -271,13 +263,13 @@ RunState inspect(const fs::path& folder, const Run& run) {
   return state;
 }
 
-RunState inspect_idle(const fs::path& place, const Run& run) {
+RunState inspect_idle(const fs::path& place, const PlannedRun& run) {
   RunState state;
   state.epochs = train::logged_epochs(run.config);
   if (const auto wrong = damage(place)) {
     state.status = Status::kDamaged;
     state.note = *wrong;
-  } else if (present(place / "done.json")) {
+  } else if (base::present(place / "done.json")) {
     try {
       read_result(place, state);
       state.status = Status::kDone;
@@ -285,7 +277,7 @@ RunState inspect_idle(const fs::path& place, const Run& run) {
       state.status = Status::kDamaged;
       state.note = error.what();
     }
-  } else if (present(place / "failed.json")) {
+  } else if (base::present(place / "failed.json")) {
     state.status = Status::kFailed;
     read_progress(place, state);
     read_failure(place / "failed.json", state);
@@ -298,7 +290,7 @@ RunState inspect_idle(const fs::path& place, const Run& run) {
 
 std::vector<std::string> strangers(const fs::path& folder, const Plan& plan) {
   std::vector<std::string> names;
-  for (const Run& run : plan.runs) names.push_back(run.name);
+  for (const PlannedRun& run : plan.runs) names.push_back(run.name);
   return strangers(folder, names);
 }
 
@@ -319,7 +311,7 @@ void record_failed(const fs::path& folder, const std::string& reason) {
 }
 
 void set_aside(const fs::path& file) {
-  if (present(file)) base::rename_file(file, file.string() + ".damaged");
+  if (base::present(file)) base::rename_file(file, file.string() + ".damaged");
 }
 
 }  // namespace longtail::study

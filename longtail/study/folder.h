@@ -28,7 +28,7 @@ struct Plan {
   std::string about;
   std::string version;  // of the program that wrote it
   std::string engine;
-  std::vector<Run> runs;
+  std::vector<PlannedRun> runs;
 };
 
 // Resolves the study and records it in the folder, under a lock, so that several processes may start at once.
@@ -48,7 +48,7 @@ void require_engine(const Plan& plan);
 std::filesystem::path lock_path(const std::filesystem::path& run_folder);
 
 // The configuration of the run in a folder; an Error if it is not the one its name promises.
-Run read_run(const std::filesystem::path& run_folder);
+PlannedRun read_run(const std::filesystem::path& run_folder);
 
 enum class Status { kWaiting, kInterrupted, kRunning, kDone, kFailed, kDamaged };
 std::string_view word(Status status);
@@ -73,9 +73,9 @@ struct Mark {
 void write_mark(const std::filesystem::path& run_folder, const Mark& mark);
 
 // The truth about a run. Reads only.
-RunState inspect(const std::filesystem::path& folder, const Run& run);
+RunState inspect(const std::filesystem::path& folder, const PlannedRun& run);
 // The same of the run in a folder whose lock the caller has.
-RunState inspect_idle(const std::filesystem::path& run_folder, const Run& run);
+RunState inspect_idle(const std::filesystem::path& run_folder, const PlannedRun& run);
 
 // Folders under runs/ that belong to no run of the plan: left from an earlier form of the study.
 std::vector<std::string> strangers(const std::filesystem::path& folder, const Plan& plan);

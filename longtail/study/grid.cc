@@ -8,6 +8,7 @@
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
 #include "longtail/sampling/strategy.h"
+#include "longtail/train/beginning.h"
 #include "longtail/train/rebalance_method.h"
 
 namespace longtail::study {
@@ -114,13 +115,15 @@ std::size_t combinations(const StudyFile& study) {
 struct Combination {
   train::RunConfig config;
   std::map<std::string, std::string> params;  // of the trainer
+  std::vector<std::size_t> place;             // which value it has of each setting
 };
 Combination combination(const StudyFile& study, std::size_t index, const std::string& engine) {
   Combination result;
   train::RunConfig& config = result.config;
   std::vector<std::pair<const Setting*, const std::string*>> choice;
   for (auto setting = study.settings.rbegin(); setting != study.settings.rend(); ++setting) {
-    const std::string& value = setting->values[index % setting->values.size()];
+    result.place.insert(result.place.begin(), index % setting->values.size());
+    const std::string& value = setting->values[result.place.front()];
     choice.emplace_back(&*setting, &value);
     if (setting->of_trainer) result.params[setting->key] = value;
     index /= setting->values.size();
@@ -136,7 +139,7 @@ Combination combination(const StudyFile& study, std::size_t index, const std::st
 
 // What `make` makes; a combination it refuses is blamed on the line of the parameter that the refusal names.
 template <class Make>
-Run named_line(const StudyFile& study, const Make& make) {
+PlannedRun named_line(const StudyFile& study, const Make& make) {
   try {
     return make();
   } catch (const UsageError& error) {
@@ -196,8 +199,8 @@ std::string trainer_toml(const StudyFile& study) {
 
 }  // namespace
 
-Run make_run(const train::RunConfig& config, const std::vector<std::string>& also) {
-  Run run;
+PlannedRun make_run(const train::RunConfig& config, const std::vector<std::string>& also) {
+  PlannedRun run;
   run.config = train::resolved(config);
   run.hash = train::config_hash(run.config);
   std::string name = safe(run.config.strategy) + "-";
@@ -212,14 +215,14 @@ Run make_run(const train::RunConfig& config, const std::vector<std::string>& als
   return run;
 }
 
-std::string run_hash(const Run& run) {
+std::string run_hash(const PlannedRun& run) {
   return run.trainer ? trainer_hash(run) : train::config_hash(run.config);
 }
 
 namespace {
 
 // The run becomes one of the trainer: no engine, and the params that vary in its name.
-void hand_over(const StudyFile& study, const std::map<std::string, std::string>& params, Run& run) {
+void hand_over(const StudyFile& study, const std::map<std::string, std::string>& params, PlannedRun& run) {
   run.trainer = study.trainer;
   run.trainer->params = params;
   run.config.engine = train::RunConfig{}.engine;
@@ -235,11 +238,17 @@ void hand_over(const StudyFile& study, const std::map<std::string, std::string>&
 
 }  // namespace
 
-std::string parent_hash(const Run& run) {
+std::string parent_hash(const PlannedRun& run) {
   if (run.config.rebalance == train::kNoRebalance) return "";
   train::RunConfig trained = run.config;
   trained.rebalance = train::kNoRebalance;
   return train::config_hash(trained);
+}
+
+std::string beginning_hash(const PlannedRun& run) {
+  if (run.trainer || run.config.rebalance != train::kNoRebalance) return "";
+  const auto beginning = train::beginning_of(run.config);
+  return beginning ? train::config_hash(beginning->config) : "";
 }
 
 namespace {
@@ -257,9 +266,9 @@ std::string line_of(const StudyFile& study, std::string_view key) {
 }
 
 // What is rebalanced must be trained somewhere, once, where it can be seen.
-void check_parents(const StudyFile& study, const std::vector<Run>& runs,
+void check_parents(const StudyFile& study, const std::vector<PlannedRun>& runs,
                    const std::set<std::string>& hashes) {
-  for (const Run& run : runs) {
+  for (const PlannedRun& run : runs) {
     const std::string parent = parent_hash(run);
     if (parent.empty()) continue;
     if (study.trainer) {
@@ -276,9 +285,16 @@ void check_parents(const StudyFile& study, const std::vector<Run>& runs,
   }
 }
 
-// The runs of a study without cases that have not been seen before.
-void add_runs(const StudyFile& study, const std::string& engine, std::set<std::string>& seen,
-              std::vector<Run>& runs, const std::vector<std::string>& also) {
+// A run and where it stands in the grid, whose first axis varies slowest.
+struct PlacedRun {
+  std::vector<std::size_t> place;
+  PlannedRun run;
+};
+
+// The runs of a study without cases that have not been seen before. `grid` is the study that it is a case of.
+void add_runs(const StudyFile& grid, const StudyFile& study, const std::string& engine,
+              std::set<std::string>& seen, std::vector<PlacedRun>& runs,
+              const std::vector<std::string>& also) {
   refuse_idle_parameters(study);
   std::vector<std::string> axes = also;
   for (const Setting& setting : study.settings) {
@@ -288,26 +304,35 @@ void add_runs(const StudyFile& study, const std::string& engine, std::set<std::s
   const std::size_t count = combinations(study);
   for (std::size_t index = 0; index < count; ++index) {
     const Combination chosen = combination(study, index, engine);
-    Run run = named_line(study, [&] { return make_run(chosen.config, axes); });
+    PlannedRun run = named_line(study, [&] { return make_run(chosen.config, axes); });
     if (study.trainer) hand_over(study, chosen.params, run);
+    std::vector<std::size_t> place = chosen.place;
+    place.resize(grid.settings.size());  // the settings of a case alone come behind
     // A strategy that does not take an axis meets itself again at every value of it, a case another case.
-    if (seen.insert(run.hash).second) runs.push_back(std::move(run));
+    if (seen.insert(run.hash).second) runs.push_back({std::move(place), std::move(run)});
   }
 }
 
 }  // namespace
 
-std::vector<Run> resolve(const StudyFile& study, const std::string& engine) {
-  std::vector<Run> runs;
+std::vector<PlannedRun> resolve(const StudyFile& study, const std::string& engine) {
+  std::vector<PlacedRun> placed;
   std::set<std::string> seen;
-  if (study.cases.empty()) add_runs(study, engine, seen, runs, {});
+  if (study.cases.empty()) add_runs(study, study, engine, seen, placed, {});
   for (const std::vector<Setting>& settings : study.cases) {
     std::vector<std::string> also;
     for (const Setting& setting : settings) {
       if (!setting.of_strategy) also.push_back(setting.key);
     }
-    add_runs(study.of_case(settings), engine, seen, runs, also);
+    add_runs(study, study.of_case(settings), engine, seen, placed, also);
   }
+  // All cases of a seed before the next: they can be compared as soon as one seed is through.
+  if (!study.cases.empty()) {
+    std::stable_sort(placed.begin(), placed.end(),
+                     [](const PlacedRun& a, const PlacedRun& b) { return a.place < b.place; });
+  }
+  std::vector<PlannedRun> runs;
+  for (PlacedRun& one : placed) runs.push_back(std::move(one.run));
   check_parents(study, runs, seen);
   return runs;
 }

@@ -12,7 +12,7 @@
 
 namespace longtail::study {
 
-struct Run {
+struct PlannedRun {
   std::string name;  // "progressive-rho100-seed42-1a2b3c4d5e": its folder under runs/
   std::string hash;  // SHA-256 of the identity of the configuration; the name ends with its first ten digits
   train::RunConfig config;  // resolved; the engine stays `auto` if a trainer does the run
@@ -21,17 +21,22 @@ struct Run {
 
 // Of a run that is rebalanced after training: the hash of the run that is trained, which is a run of the same
 // study. Empty for other runs.
-std::string parent_hash(const Run& run);
+std::string parent_hash(const PlannedRun& run);
+
+// Of a run that begins as another (train/beginning.h): the hash of that run, which may be one of the same study. Empty
+// for other runs.
+std::string beginning_hash(const PlannedRun& run);
 
 // In the order of the file: the axis written first varies slowest. `engine` is what the file's `auto` means
-// in this study. An axis of a strategy's parameter multiplies only the strategies that take it.
-std::vector<Run> resolve(const StudyFile& study, const std::string& engine);
+// in this study. An axis of a strategy's parameter multiplies only the strategies that take it. With cases:
+// all of them at one place of the grid before the next.
+std::vector<PlannedRun> resolve(const StudyFile& study, const std::string& engine);
 
 // The run of one configuration, named by strategy, rho, seed and the keys in `also`.
-Run make_run(const train::RunConfig& config, const std::vector<std::string>& also = {});
+PlannedRun make_run(const train::RunConfig& config, const std::vector<std::string>& also = {});
 
 // The SHA-256 that the name of a run promises, computed again.
-std::string run_hash(const Run& run);
+std::string run_hash(const PlannedRun& run);
 
 // The study as a file that says everything: every parameter written out, `engine` in place of auto.
 std::string resolved_toml(const StudyFile& study, const std::string& engine);

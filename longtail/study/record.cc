@@ -19,13 +19,6 @@ using nlohmann::json;
 constexpr std::uint64_t kLargestRecord = std::uint64_t{1} << 30;
 
 // Not knowing is not the same as nothing being there.
-bool present(const fs::path& path) {
-  std::error_code error;
-  const bool there = fs::exists(path, error);
-  if (error) base::fail("cannot look at {}: {}", path.string(), error.message());
-  return there;
-}
-
 // What `read` takes from a JSON file of ours; every mistake is an Error that names the file.
 template <class Read>
 auto read_record(const fs::path& path, Read read) {
@@ -82,11 +75,11 @@ std::vector<std::string> strangers(const fs::path& folder, std::span<const std::
 }
 
 std::optional<std::string> damage(const fs::path& folder) {
-  if (!present(folder / "done.json")) return std::nullopt;
+  if (!base::present(folder / "done.json")) return std::nullopt;
   try {
     const auto expected = read_record(
         folder / "done.json", [](const json& object) { return object.at("log_sha256").get<std::string>(); });
-    if (!present(folder / "log.json")) return "log.json is missing";
+    if (!base::present(folder / "log.json")) return "log.json is missing";
     if (base::sha256(base::read_text(folder / "log.json")) != expected) {
       return "log.json is not what the run wrote (its checksum differs)";
     }

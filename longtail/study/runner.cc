@@ -61,9 +61,11 @@ class Runner {
     for (const Seat& seat : board.seats) failed_before_.push_back(failure(seat.state));
     std::map<std::string, std::size_t> places;
     for (std::size_t i = 0; i < board.plan.runs.size(); ++i) places[board.plan.runs[i].hash] = i;
-    for (const Run& run : board.plan.runs) {
+    for (const PlannedRun& run : board.plan.runs) {
       const auto parent = places.find(parent_hash(run));
       parents_.push_back(parent == places.end() ? kNone : parent->second);
+      const auto beginning = places.find(beginning_hash(run));
+      beginnings_.push_back(beginning == places.end() ? kNone : beginning->second);
     }
     threads_ = options.threads > 0 ? options.threads
                                    : std::max(1, base::available_cpus() / std::max(1, options.jobs));
@@ -129,6 +131,15 @@ class Runner {
     return status == Status::kDone ||
            (!parent.selected && status != Status::kRunning && status != Status::kFailed);
   }
+  // Whether it is worth while to wait for the run that this one begins as: it is under way or will be.
+  bool beginning_ready(std::size_t run) const {
+    if (beginnings_[run] == kNone) return true;
+    const Seat& beginning = board_.seats[beginnings_[run]];
+    const Status status = beginning.state.status;
+    const bool to_come =
+        status == Status::kWaiting || status == Status::kInterrupted || status == Status::kRunning;
+    return !beginning.selected || !to_come || attempts_[beginnings_[run]] >= kMostAttempts;
+  }
   bool waits_for_parent(std::size_t run) const {
     const Status status = board_.seats[run].state.status;
     return parents_[run] != kNone && board_.seats[parents_[run]].state.status == Status::kRunning &&
@@ -136,7 +147,9 @@ class Runner {
   }
 
   bool open(const Seat& seat, std::size_t run) const {
-    if (!seat.selected || seat.ours || attempts_[run] >= kMostAttempts || !parent_ready(run)) return false;
+    if (!seat.selected || seat.ours || attempts_[run] >= kMostAttempts || !parent_ready(run) ||
+        !beginning_ready(run))
+      return false;
     switch (seat.state.status) {
       case Status::kWaiting:
       case Status::kInterrupted:
@@ -284,8 +297,9 @@ class Runner {
   int threads_ = 1;
   std::list<Active> active_;
   std::vector<int> attempts_;
-  std::vector<std::size_t> parents_;  // of each run: the place of the run it is rebalanced from, or kNone
-  std::string storage_;               // why nothing can be written
+  std::vector<std::size_t> parents_;     // of each run: the place of the run it is rebalanced from, or kNone
+  std::vector<std::size_t> beginnings_;  // of each run: the place of the run it begins as, or kNone
+  std::string storage_;                  // why nothing can be written
   Ending ending_ = Ending::kFinished;
   Clock::time_point begin_ = Clock::now();
   Clock::time_point looked_ = begin_;

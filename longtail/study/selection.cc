@@ -42,10 +42,10 @@ std::vector<std::size_t> select(const Plan& plan, std::string_view shard,
   }
   for (const std::string& name : only) {
     const bool known = std::any_of(plan.runs.begin(), plan.runs.end(),
-                                   [&](const Run& run) { return run.name.starts_with(name); });
+                                   [&](const PlannedRun& run) { return run.name.starts_with(name); });
     if (known) continue;
     std::vector<std::string> names;
-    for (const Run& run : plan.runs) names.push_back(run.name);
+    for (const PlannedRun& run : plan.runs) names.push_back(run.name);
     fail<UsageError>("--only `{}`: the study has no such run{}", name, base::did_you_mean(name, names));
   }
   return selection;

@@ -10,7 +10,7 @@ namespace {
 
 using Key = std::function<bool(const base::ParamInfo&)>;  // the parameters a thing depends on
 
-std::string key_of(const Run& run, const Key& depends) {
+std::string key_of(const PlannedRun& run, const Key& depends) {
   std::string text;
   for (const auto& entry : train::run_params().entries()) {
     if (depends(entry.info)) text += entry.info.name + "=" + entry.get(run.config) + ";";
@@ -50,7 +50,7 @@ std::string Sharing::sentence() const {
       runs, runs == 1 ? "run" : "runs");
 }
 
-Sharing check_sharing(std::span<const Run> runs, std::span<const RunState> states) {
+Sharing check_sharing(std::span<const PlannedRun> runs, std::span<const RunState> states) {
   Sharing sharing;
   for (const RunState& state : states) sharing.runs += state.status == Status::kDone;
   for (const Shared& thing : shared_things()) {

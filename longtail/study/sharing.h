@@ -18,6 +18,6 @@ struct Sharing {
 };
 
 // states[i] is of runs[i].
-Sharing check_sharing(std::span<const Run> runs, std::span<const RunState> states);
+Sharing check_sharing(std::span<const PlannedRun> runs, std::span<const RunState> states);
 
 }  // namespace longtail::study

@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 // The message of the error that the text makes.
-std::string refusal(const std::string& text) {
+std::string parse_refusal(const std::string& text) {
   try {
     parse_study(text, "some/test.toml");
   } catch (const base::UsageError& error) {
@@ -67,49 +67,49 @@ TEST(StudyFile, WritesEqualValuesAlike) {
 }
 
 TEST(StudyFile, RefusesAnUnknownKeyWithItsLineAndASuggestion) {
-  EXPECT_EQ(refusal("[train]\nlr = 0.1\nepoch = 3\n"),
+  EXPECT_EQ(parse_refusal("[train]\nlr = 0.1\nepoch = 3\n"),
             "some/test.toml:3: unknown key `epoch` in [train]; did you mean `epochs`?");
-  EXPECT_THAT(refusal("[grid]\n\ngama = [1, 2]\n"),
+  EXPECT_THAT(parse_refusal("[grid]\n\ngama = [1, 2]\n"),
               HasSubstr("test.toml:3: unknown key `gama` in [grid]; did you mean `gamma`?"));
-  EXPECT_THAT(refusal("nam = \"x\""), HasSubstr("did you mean `name`?"));
+  EXPECT_THAT(parse_refusal("nam = \"x\""), HasSubstr("did you mean `name`?"));
 }
 
 TEST(StudyFile, RefusesAnUnknownSectionAndAKeyInTheWrongOne) {
-  EXPECT_THAT(refusal("[trains]\nlr = 0.1"),
+  EXPECT_THAT(parse_refusal("[trains]\nlr = 0.1"),
               HasSubstr("test.toml:1: unknown section [trains]; did you mean `train`?"));
-  EXPECT_EQ(refusal("[train]\nrho = 10"), "some/test.toml:2: `rho` belongs to [data], not [train]");
+  EXPECT_EQ(parse_refusal("[train]\nrho = 10"), "some/test.toml:2: `rho` belongs to [data], not [train]");
 }
 
 TEST(StudyFile, RefusesImpossibleValuesWithTheirLine) {
-  EXPECT_THAT(refusal("[train]\n\nepochs = 0"),
+  EXPECT_THAT(parse_refusal("[train]\n\nepochs = 0"),
               HasSubstr("test.toml:3: `epochs` is `0`; it must be at least 1"));
-  EXPECT_THAT(refusal("[train]\nlr = [0.1, -1]"), HasSubstr("test.toml:2: `lr` is `-1`"));
-  EXPECT_THAT(refusal("[train]\nepochs = \"many\""), HasSubstr("must be a whole number"));
-  EXPECT_THAT(refusal("[grid]\nstrategy = [\"unifrom\"]"), HasSubstr("did you mean `uniform`?"));
-  EXPECT_THAT(refusal("[train]\nepochs = 1979-05-27"), HasSubstr("plain value"));
-  EXPECT_THAT(refusal("[train]\nmilestones = [1.5]"), HasSubstr("whole numbers"));
+  EXPECT_THAT(parse_refusal("[train]\nlr = [0.1, -1]"), HasSubstr("test.toml:2: `lr` is `-1`"));
+  EXPECT_THAT(parse_refusal("[train]\nepochs = \"many\""), HasSubstr("must be a whole number"));
+  EXPECT_THAT(parse_refusal("[grid]\nstrategy = [\"unifrom\"]"), HasSubstr("did you mean `uniform`?"));
+  EXPECT_THAT(parse_refusal("[train]\nepochs = 1979-05-27"), HasSubstr("plain value"));
+  EXPECT_THAT(parse_refusal("[train]\nmilestones = [1.5]"), HasSubstr("whole numbers"));
 }
 
 TEST(StudyFile, RefusesAnEmptyAxis) {
-  EXPECT_THAT(refusal("[grid]\nseed = []"),
+  EXPECT_THAT(parse_refusal("[grid]\nseed = []"),
               HasSubstr("test.toml:2: `seed` is an empty list, so the grid has no run"));
-  EXPECT_THAT(refusal("[grid]\nmilestones = []"), HasSubstr("empty list"));
+  EXPECT_THAT(parse_refusal("[grid]\nmilestones = []"), HasSubstr("empty list"));
 }
 
 TEST(StudyFile, RefusesTheSameValueOrKeyTwice) {
-  EXPECT_THAT(refusal("[grid]\nseed = [1, 2, 1]"), HasSubstr("`seed` has `1` twice"));
-  EXPECT_THAT(refusal("[grid]\nrho = [10, 10.0]"), HasSubstr("`rho` has `10` twice"));
-  EXPECT_THAT(refusal("[train]\nseed = 1\n[grid]\nseed = [1, 2]"),
+  EXPECT_THAT(parse_refusal("[grid]\nseed = [1, 2, 1]"), HasSubstr("`seed` has `1` twice"));
+  EXPECT_THAT(parse_refusal("[grid]\nrho = [10, 10.0]"), HasSubstr("`rho` has `10` twice"));
+  EXPECT_THAT(parse_refusal("[train]\nseed = 1\n[grid]\nseed = [1, 2]"),
               HasSubstr(":4: `seed` was given before, at some/test.toml:2"));
 }
 
 TEST(StudyFile, RefusesAnAxisThatChangesNothing) {
-  EXPECT_THAT(refusal("[run]\nthreads = [1, 2]"), HasSubstr("cannot be an axis"));
+  EXPECT_THAT(parse_refusal("[run]\nthreads = [1, 2]"), HasSubstr("cannot be an axis"));
 }
 
 TEST(StudyFile, RefusesWhatIsNotToml) {
-  EXPECT_THAT(refusal("[train\nlr = 1"), HasSubstr("some/test.toml:1: "));
-  EXPECT_THAT(refusal("[train]\nlr = = 1"), HasSubstr("some/test.toml:2: "));
+  EXPECT_THAT(parse_refusal("[train\nlr = 1"), HasSubstr("some/test.toml:1: "));
+  EXPECT_THAT(parse_refusal("[train]\nlr = = 1"), HasSubstr("some/test.toml:2: "));
 }
 
 TEST(Override, ReplacesAValueAnAxisOrAddsOne) {

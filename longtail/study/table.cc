@@ -98,21 +98,21 @@ std::string groups_text(const train::EpochResult& result, int width) {
                      number(result.tail, width));
 }
 
-std::vector<std::string> row_labels(std::span<const Run> runs) {
+std::vector<std::string> row_labels(std::span<const PlannedRun> runs) {
   std::vector<const base::ParamTable<train::RunConfig>::Entry*> varied;
   for (const auto& entry : train::run_params().entries()) {
     const std::string& name = entry.info.name;
     if (!entry.info.identity || name == "rho" || name == "seed" || name == "strategy") continue;
     std::set<std::string> values;
-    for (const Run& run : runs) values.insert(entry.get(run.config));
+    for (const PlannedRun& run : runs) values.insert(entry.get(run.config));
     if (values.size() > 1) varied.push_back(&entry);
   }
   std::map<std::string, std::set<std::string>> params;  // of the trainer
-  for (const Run& run : runs) {
+  for (const PlannedRun& run : runs) {
     for (const auto& [key, value] : run.trainer.value_or(Trainer{}).params) params[key].insert(value);
   }
   std::vector<std::string> labels;
-  for (const Run& run : runs) {
+  for (const PlannedRun& run : runs) {
     std::string label = run.config.strategy;
     for (const auto* entry : varied)
       label += fmt::format(", {} {}", entry->info.name, entry->get(run.config));
@@ -124,7 +124,7 @@ std::vector<std::string> row_labels(std::span<const Run> runs) {
   return labels;
 }
 
-std::vector<std::string> result_table(std::span<const Run> runs, std::span<const RunState> states,
+std::vector<std::string> result_table(std::span<const PlannedRun> runs, std::span<const RunState> states,
                                       int width) {
   const std::vector<std::string> labels = row_labels(runs);
   std::vector<std::string> rhos;

@@ -50,7 +50,7 @@ json typed(const base::ParamInfo& info, const std::string& text) {
   return list;
 }
 
-std::vector<std::string> filled(const Run& run, const TrainerCall& call) {
+std::vector<std::string> filled(const PlannedRun& run, const TrainerCall& call) {
   const std::map<std::string, std::string> words = {{"{config}", (call.folder / "config.json").string()},
                                                     {"{run}", call.folder.string()},
                                                     {"{data}", call.data},
@@ -179,7 +179,7 @@ class LogWatch {
 };
 
 // One call; what was wrong, or "".
-std::string call_once(const Run& run, const TrainerCall& call, LogWatch& watch) {
+std::string call_once(const PlannedRun& run, const TrainerCall& call, LogWatch& watch) {
   const fs::path output = call.folder / "output.txt";
   std::error_code error;
   const auto before = fs::exists(output, error) ? fs::file_size(output) : 0;
@@ -206,7 +206,7 @@ std::string call_once(const Run& run, const TrainerCall& call, LogWatch& watch) 
 
 }  // namespace
 
-std::string trainer_hash(const Run& run) {
+std::string trainer_hash(const PlannedRun& run) {
   std::string text;
   for (const std::string& line : base::split(train::config_identity(run.config), '\n')) {
     if (!line.empty() && !line.starts_with("engine=")) text += line + "\n";
@@ -216,7 +216,7 @@ std::string trainer_hash(const Run& run) {
   return base::sha256(text);
 }
 
-std::string config_json(const Run& run, const std::string& data, int threads) {
+std::string config_json(const PlannedRun& run, const std::string& data, int threads) {
   json config = json::object(), params = json::object();
   for (const auto& entry : train::run_params().entries()) {
     if (entry.info.section == "run" || entry.info.name == "engine") continue;
@@ -228,7 +228,7 @@ std::string config_json(const Run& run, const std::string& data, int threads) {
   return object.dump(1) + "\n";
 }
 
-void check_trainer_log(const Run& run, const train::RunLog& log) {
+void check_trainer_log(const PlannedRun& run, const train::RunLog& log) {
   const auto compare = [](const char* field, const auto& has, const auto& wants) {
     if (has != wants)
       fail("the log is not of this run: its `{}` is `{}`, the run's is `{}`", field, has, wants);
@@ -243,7 +243,7 @@ void check_trainer_log(const Run& run, const train::RunLog& log) {
   if (log.finished) compare("number of epochs", log.epochs(), run.config.epochs);
 }
 
-void run_trainer(const Run& run, const TrainerCall& call) {
+void run_trainer(const PlannedRun& run, const TrainerCall& call) {
   base::write_atomically(call.folder / "config.json", config_json(run, call.data, call.threads));
   const fs::path path = call.folder / "log.json";
   LogWatch watch(call);

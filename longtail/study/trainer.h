@@ -29,14 +29,14 @@ struct Trainer {
   std::map<std::string, std::string> params;  // values as JSON: 0.5, true, "text"
 };
 
-struct Run;
+struct PlannedRun;
 
 // What makes a run of a trainer another run: the identity of its configuration without the engine, the
 // command, the params.
-std::string trainer_hash(const Run& run);
+std::string trainer_hash(const PlannedRun& run);
 
 // The text of config.json: name, hash, config (every parameter, typed), params, data, threads.
-std::string config_json(const Run& run, const std::string& data, int threads);
+std::string config_json(const PlannedRun& run, const std::string& data, int threads);
 
 // What a call of the trainer may be told and asked.
 struct TrainerCall {
@@ -51,9 +51,9 @@ struct TrainerCall {
 // Calls the trainer until its log is finished. Throws base::Interrupted if stopped, base::Error with the
 // reason if a call fails, takes too long or writes a log that is not of this run; the last lines of its
 // output are in the reason, all of it is in FOLDER/output.txt.
-void run_trainer(const Run& run, const TrainerCall& call);
+void run_trainer(const PlannedRun& run, const TrainerCall& call);
 
 // An Error naming the field in which a log is not the one of this run.
-void check_trainer_log(const Run& run, const train::RunLog& log);
+void check_trainer_log(const PlannedRun& run, const train::RunLog& log);
 
 }  // namespace longtail::study

@@ -94,7 +94,7 @@ std::string running_heading(std::size_t name_width, int epochs, std::size_t widt
                 "images/s  left", width);
 }
 
-std::string running_line(const Run& run, const Seat& seat, std::size_t name_width, std::size_t width) {
+std::string running_line(const PlannedRun& run, const Seat& seat, std::size_t name_width, std::size_t width) {
   std::string line = fmt::format("  {:<{}}  {} {:>3}/{}", short_name(run), name_width,
                                  bar(part_done(seat), 10), seat.state.epoch, seat.state.epochs);
   if (seat.state.epoch > 0) {
@@ -165,7 +165,7 @@ void write_whole(int fd, std::string_view text) {
 
 }  // namespace
 
-std::string short_name(const Run& run) { return run.name.substr(0, run.name.size() - kHashAndDash); }
+std::string short_name(const PlannedRun& run) { return run.name.substr(0, run.name.size() - kHashAndDash); }
 
 std::string clock_time() {
   const std::time_t now = std::time(nullptr);

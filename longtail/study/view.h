@@ -11,7 +11,7 @@
 namespace longtail::study {
 
 // The name of a run without its hash.
-std::string short_name(const Run& run);
+std::string short_name(const PlannedRun& run);
 
 // The live view as lines of at most `width` columns, at most `height` of them. `messages` are shown last,
 // newest below.

@@ -14,6 +14,7 @@
 #include "longtail/base/quote.h"
 #include "longtail/study/folder.h"
 #include "longtail/study/lock.h"
+#include "longtail/train/beginning.h"
 #include "longtail/train/run.h"
 #include "longtail/train/run_folder.h"
 
@@ -124,7 +125,7 @@ void start_afresh(const fs::path& folder) {
   for (const char* name : {"progress.json", "timings.json"}) base::remove_file(folder / name);
 }
 
-void mark_log(const Run& run, const train::RunLog& log, Reporter& reporter) {
+void mark_log(const PlannedRun& run, const train::RunLog& log, Reporter& reporter) {
   train::Progress progress;
   progress.epoch = log.epochs() - 1;
   progress.epochs = run.config.epochs;
@@ -134,7 +135,8 @@ void mark_log(const Run& run, const train::RunLog& log, Reporter& reporter) {
   reporter(progress);
 }
 
-void call_trainer(const Run& run, const WorkOptions& options, const Teller& teller, const RunState& before) {
+void call_trainer(const PlannedRun& run, const WorkOptions& options, const Teller& teller,
+                  const RunState& before) {
   Reporter reporter(teller, options.run_folder, before);
   TrainerCall call;
   call.folder = fs::absolute(options.run_folder);
@@ -151,11 +153,30 @@ struct Busy {};
 
 // The folder of the run of this study that a rebalanced run starts from, finished: trained by whoever comes
 // first, under its own lock.
-fs::path trained_parent(const Run& run, const WorkOptions& options, const Teller& teller);
+fs::path trained_parent(const PlannedRun& run, const WorkOptions& options, const Teller& teller);
+
+// What the run begins from, if another one of this study has left it, and what it leaves for others.
+void share_beginning(const PlannedRun& run, const fs::path& folder, train::RunOptions& training) {
+  const std::string hash = beginning_hash(run);
+  for (const auto& entry : fs::directory_iterator(folder.parent_path())) {
+    PlannedRun other;
+    try {
+      other = read_run(entry.path());
+    } catch (const base::Error&) {
+      continue;  // somebody else's trouble
+    }
+    if (!hash.empty() && other.hash == hash) {
+      training.begin_from = train::branch_path(entry.path(), train::beginning_of(run.config)->epochs);
+    }
+    if (beginning_hash(other) == run.hash) {
+      training.branch_epochs.push_back(train::beginning_of(other.config)->epochs);
+    }
+  }
+}
 
 void train_run(const WorkOptions& options, const Teller& teller) {
   const fs::path& folder = options.run_folder;
-  Run run = read_run(folder);
+  PlannedRun run = read_run(folder);
   if (!options.data.empty()) run.config.data = options.data;
   if (options.threads > 0) run.config.threads = options.threads;
   RunState before;
@@ -177,6 +198,7 @@ void train_run(const WorkOptions& options, const Teller& teller) {
     train::RunOptions training;
     training.folder = folder;
     training.parent = parent;
+    share_beginning(run, options.run_folder, training);
     training.on_progress = [&](const train::Progress& progress) { reporter(progress); };
     training.should_stop = [] { return stop_asked.load(); };
     training.on_note = [&](const std::string& sentence) { teller.tell("note", sentence); };
@@ -193,7 +215,7 @@ void train_run(const WorkOptions& options, const Teller& teller) {
   record_done(folder);
 }
 
-fs::path trained_parent(const Run& run, const WorkOptions& options, const Teller& teller) {
+fs::path trained_parent(const PlannedRun& run, const WorkOptions& options, const Teller& teller) {
   const std::string hash = parent_hash(run);
   if (hash.empty()) return {};
   for (const auto& entry : fs::directory_iterator(options.run_folder.parent_path())) {

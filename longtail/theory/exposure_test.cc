@@ -9,10 +9,10 @@
 namespace longtail::theory {
 namespace {
 
-const std::vector<std::int64_t> kCounts = {400, 80, 16, 4};  // 500 images
+const std::vector<std::int64_t> kFourClasses = {400, 80, 16, 4};  // 500 images
 
 TEST(ExposureTest, UniformShowsEveryImageAtMostOnceAnEpoch) {
-  const Exposure e = exposure(*sampling::make_strategy("uniform"), kCounts, 20, 50, 3);
+  const Exposure e = exposure(*sampling::make_strategy("uniform"), kFourClasses, 20, 50, 3);
   EXPECT_EQ(e.draws, 20 * 500);
   for (const ClassExposure& one : e.classes) {
     EXPECT_EQ(one.fewest, 20);
@@ -25,13 +25,13 @@ TEST(ExposureTest, UniformShowsEveryImageAtMostOnceAnEpoch) {
 }
 
 TEST(ExposureTest, DroppedBatchesAreNotCounted) {
-  const Exposure e = exposure(*sampling::make_strategy("uniform"), kCounts, 3, 128, 3);
+  const Exposure e = exposure(*sampling::make_strategy("uniform"), kFourClasses, 3, 128, 3);
   EXPECT_EQ(e.draws, 3 * 384);
   EXPECT_NEAR(e.distinct_an_epoch, 384, 1e-9);
 }
 
 TEST(ExposureTest, ClassBalancedRepeatsTailImagesAsOftenAsExpected) {
-  const Exposure e = exposure(*sampling::make_strategy("class_balanced"), kCounts, 100, 50, 3);
+  const Exposure e = exposure(*sampling::make_strategy("class_balanced"), kFourClasses, 100, 50, 3);
   EXPECT_DOUBLE_EQ(e.classes[3].expected, 100 * 500 / 4.0 / 4);
   for (const ClassExposure& one : e.classes) {
     // Draws of a class are binomial: 5 standard deviations.
@@ -47,16 +47,16 @@ TEST(ExposureTest, ClassBalancedRepeatsTailImagesAsOftenAsExpected) {
 
 TEST(ExposureTest, ProgressiveLiesBetweenTheTwo) {
   const double uniform =
-      exposure(*sampling::make_strategy("uniform"), kCounts, 40, 50, 3).classes[3].expected;
+      exposure(*sampling::make_strategy("uniform"), kFourClasses, 40, 50, 3).classes[3].expected;
   const double balanced =
-      exposure(*sampling::make_strategy("class_balanced"), kCounts, 40, 50, 3).classes[3].expected;
+      exposure(*sampling::make_strategy("class_balanced"), kFourClasses, 40, 50, 3).classes[3].expected;
   const double progressive =
-      exposure(*sampling::make_strategy("progressive"), kCounts, 40, 50, 3).classes[3].expected;
+      exposure(*sampling::make_strategy("progressive"), kFourClasses, 40, 50, 3).classes[3].expected;
   EXPECT_NEAR(progressive, (uniform + balanced) / 2, 1e-9);  // lambda is 1/2 on average
 }
 
 TEST(ExposureTest, ABatchLargerThanTheSubsetIsRefused) {
-  EXPECT_THROW(exposure(*sampling::make_strategy("uniform"), kCounts, 1, 501, 3), base::Error);
+  EXPECT_THROW(exposure(*sampling::make_strategy("uniform"), kFourClasses, 1, 501, 3), base::Error);
 }
 
 }  // namespace

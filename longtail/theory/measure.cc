@@ -120,7 +120,7 @@ nn::Batch GradientMeter::load(std::span<const std::int64_t> images) {
   return {pixels_.data(), labels_, static_cast<int>(images.size())};
 }
 
-ClassGradients GradientMeter::collect(const Network& network, const OnProgress& on_progress) {
+ClassGradients GradientMeter::collect(const NetworkState& network, const OnProgress& on_progress) {
   GradientCollector collector(subset_.counts, network.parameters.size());
   std::vector<std::int64_t> images;
   for (std::int64_t first = 0; first < subset_.size(); first += batch_) {
@@ -136,18 +136,18 @@ ClassGradients GradientMeter::collect(const Network& network, const OnProgress& 
   return collector.finish(pool_);
 }
 
-void GradientMeter::frozen(const Network& network, std::span<const std::int64_t> images,
+void GradientMeter::frozen(const NetworkState& network, std::span<const std::int64_t> images,
                            std::span<float> gradient) {
   engine_.frozen_gradient(network.parameters, network.buffers, load(images), loss_, gradient);
 }
 
-void GradientMeter::training(const Network& network, std::span<const std::int64_t> images,
+void GradientMeter::training(const NetworkState& network, std::span<const std::int64_t> images,
                              std::span<float> gradient) {
   scratch_ = network.buffers;
   engine_.gradient(network.parameters, scratch_, load(images), loss_, gradient);
 }
 
-void GradientMeter::settle(Network& network, std::uint64_t seed) {
+void GradientMeter::settle(NetworkState& network, std::uint64_t seed) {
   const auto uniform = sampling::make_strategy("uniform");
   const int size = static_cast<int>(std::min<std::int64_t>(batch_, subset_.size()));
   const std::int64_t an_epoch = subset_.size() / size;

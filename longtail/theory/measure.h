@@ -18,7 +18,7 @@
 
 namespace longtail::theory {
 
-using train::Network;
+using train::NetworkState;
 
 // The moments of the images' gradients and the class means themselves (K x P floats: 189 MB for ResNet-32 and
 // 100 classes).
@@ -62,16 +62,16 @@ class GradientMeter {
                 const nn::Loss& loss, int batch, base::ThreadPool& pool);
 
   // Over the whole subset, with frozen statistics.
-  ClassGradients collect(const Network& network, const OnProgress& on_progress = {});
+  ClassGradients collect(const NetworkState& network, const OnProgress& on_progress = {});
   // Of a mini-batch (positions in the subset) of at most `batch` images.
-  void frozen(const Network& network, std::span<const std::int64_t> images, std::span<float> gradient);
+  void frozen(const NetworkState& network, std::span<const std::int64_t> images, std::span<float> gradient);
   // Training mode: batch norm by the batch's own statistics. The network's buffers stay as they are.
-  void training(const Network& network, std::span<const std::int64_t> images, std::span<float> gradient);
+  void training(const NetworkState& network, std::span<const std::int64_t> images, std::span<float> gradient);
 
   // A fresh network has statistics that never saw an image (mean 0, variance 1), so that freezing them would
   // switch batch norm off. This lets them settle: an epoch (at least 50 batches) of uniform batches in
   // training mode, no weight changed.
-  void settle(Network& network, std::uint64_t seed);
+  void settle(NetworkState& network, std::uint64_t seed);
 
  private:
   nn::Batch load(std::span<const std::int64_t> images);

@@ -12,6 +12,7 @@
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
 #include "longtail/base/philox.h"
+#include "longtail/nn/amx/amx_testing.h"
 #include "longtail/nn/init.h"
 #include "longtail/sampling/strategy.h"
 #include "longtail/theory/linear_engine.h"
@@ -78,7 +79,7 @@ TEST(MeterTest, CollectedMomentsDescribeTheGradientsOfTheSubset) {
 
 TEST(MeterTest, TrainingModeLeavesTheStatisticsAloneAndSettlingMovesOnlyThem) {
   ProbeFixture f({12, 5, 2, 1});
-  const Network before = f.network;
+  const NetworkState before = f.network;
   std::vector<float> gradient(f.engine.parameters());
   const std::vector<std::int64_t> images = {0, 3, 19};
   f.meter.training(f.network, images, gradient);
@@ -173,7 +174,7 @@ void expect_eval_mode_gradients(const std::string& kind, const Tolerance& tolera
   base::ThreadPool pool(2);
   const auto engine = nn::make_engine(kind, spec, images, pool);
   const auto loss = nn::make_loss("cross_entropy", std::vector<std::int64_t>(100, 1));
-  Network network{golden_parameters(spec), {}};
+  NetworkState network{golden_parameters(spec), {}};
   const auto bytes = base::read_bytes(kGolden / "eval_buffers.f32");
   network.buffers.resize(bytes.size() / sizeof(float));
   std::memcpy(network.buffers.data(), bytes.data(), bytes.size());
@@ -227,12 +228,12 @@ TEST(EvalGradientsTest, TheSimdEngineAgreesWithPyTorchInEvalMode) {
 }
 
 TEST(EvalGradientsTest, TheAmxEngineAgreesWithPyTorchInEvalModeAsFarAsBf16Goes) {
-  if (nn::resolve_engine("auto") != "amx") GTEST_SKIP() << "this CPU has no AMX tiles";
+  SKIP_WITHOUT_TILES();
   expect_eval_mode_gradients("amx", {0.05, 0.3, 3.0, 0.15});
 }
 
 TEST(EvalGradientsTest, TheAmxFineEngineAgreesWithPyTorchInEvalMode) {
-  if (nn::resolve_engine("auto") != "amx") GTEST_SKIP() << "this CPU has no AMX tiles";
+  SKIP_WITHOUT_TILES();
   expect_eval_mode_gradients("amx-fine", {0.01, 0.06, 0.4, 0.03});
 }
 

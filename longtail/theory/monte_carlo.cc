@@ -18,7 +18,7 @@ double squared_distance(std::span<const float> a, std::span<const float> b) {
   return sum;
 }
 
-double inner(std::span<const float> a, std::span<const float> b) {
+double inner_in_order(std::span<const float> a, std::span<const float> b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * b[i];
   return sum;
@@ -70,11 +70,11 @@ MonteCarlo monte_carlo(const sampling::Strategy& strategy, std::span<const std::
   result.mean.resize(expected.size());
   std::vector<float> current(expected.size());
   std::vector<double> distances, components;
-  const double length2 = inner(expected, expected);
+  const double length2 = inner_in_order(expected, expected);
   for (int index = 0; index < plan.batches; ++index) {
     gradient(draw_batch(strategy, counts, plan, index), current);
     distances.push_back(squared_distance(current, expected));
-    components.push_back(inner(current, expected) / length2);
+    components.push_back(inner_in_order(current, expected) / length2);
     add(result.mean, current);
   }
   double miss = 0;

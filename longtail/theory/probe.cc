@@ -85,7 +85,7 @@ void add_training_bias(ProbeResult& result) {
 
 }  // namespace
 
-ProbeResult probe(GradientMeter& meter, const Network& network, const data::Subset& subset,
+ProbeResult probe(GradientMeter& meter, const NetworkState& network, const data::Subset& subset,
                   std::span<const data::Group> groups, const ProbePlan& plan, const OnStage& on_stage) {
   check(plan);
   const ClassGradients gradients = meter.collect(network, [&](std::int64_t done, std::int64_t total) {

@@ -58,7 +58,7 @@ using OnStage = std::function<void(const std::string& stage, std::int64_t done, 
 
 // `groups`: the group of each class. An Error at once if the plan has batches, but too few for a standard
 // error.
-ProbeResult probe(GradientMeter& meter, const Network& network, const data::Subset& subset,
+ProbeResult probe(GradientMeter& meter, const NetworkState& network, const data::Subset& subset,
                   std::span<const data::Group> groups, const ProbePlan& plan, const OnStage& on_stage = {});
 
 }  // namespace longtail::theory

@@ -70,7 +70,7 @@ struct ProbeFixture {
   LinearEngine engine;
   std::unique_ptr<nn::Loss> loss;
   GradientMeter meter;
-  Network network;
+  NetworkState network;
 };
 
 }  // namespace longtail::theory

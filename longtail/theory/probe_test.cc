@@ -10,10 +10,10 @@
 namespace longtail::theory {
 namespace {
 
-const std::vector<std::int64_t> kCounts = {150, 60, 25, 10, 4};  // head, medium, medium, tail, tail
+const std::vector<std::int64_t> kFiveClasses = {150, 60, 25, 10, 4};  // head, medium, medium, tail, tail
 
 ProbeResult small_probe(int threads = 1, int batches = 200) {
-  ProbeFixture f(kCounts, threads);
+  ProbeFixture f(kFiveClasses, threads);
   ProbePlan plan;
   plan.batch = 32;
   plan.batches = batches;
@@ -78,7 +78,7 @@ TEST(ProbeTest, OnARealNetworkTheFormulaHoldsForTheFastestEngineToo) {
   const auto engine = nn::make_engine("auto", spec, 8, pool);
   const auto loss = nn::make_loss("cross_entropy", counts);
   GradientMeter meter(*engine, dataset, subset, *loss, 8, pool);
-  Network network{nn::initial_parameters(spec, 1), nn::initial_buffers(spec)};
+  NetworkState network{nn::initial_parameters(spec, 1), nn::initial_buffers(spec)};
   meter.settle(network, 1);
   ProbePlan plan;
   plan.batch = 8;

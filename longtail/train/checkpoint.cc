@@ -93,7 +93,7 @@ void read_array(std::string_view& body, const json& sizes, const char* name, std
 // The arrays must fit the network that the configuration names.
 void check_sizes(const Checkpoint& checkpoint) {
   const nn::ParameterLayout layout = nn::parameter_layout(checkpoint.spec());
-  const auto fits = [&](const Network& network) {
+  const auto fits = [&](const NetworkState& network) {
     return std::cmp_equal(network.parameters.size(), layout.parameter_count) &&
            std::cmp_equal(network.buffers.size(), layout.buffer_count);
   };

@@ -22,7 +22,7 @@
 namespace longtail::train {
 
 // A network between steps: flat arrays in the order of nn::parameter_layout.
-struct Network {
+struct NetworkState {
   std::vector<float> parameters;
   std::vector<float> buffers;
 };
@@ -36,9 +36,9 @@ struct Checkpoint {
   int classes = 0;
   int channels = 3;
   std::map<std::string, std::string> config;  // identity parameters as canonical text
-  Network network;                            // after epochs_done epochs
+  NetworkState network;                       // after epochs_done epochs
   // Only in state.ckpt:
-  Network best;                 // at the best epoch
+  NetworkState best;            // at the best epoch
   std::vector<float> momentum;  // as large as the parameters
   std::optional<RunLog> log;    // so far
 

@@ -54,7 +54,7 @@ Checkpoint sample(bool with_log) {
   return checkpoint;
 }
 
-std::string refusal(const fs::path& path) {
+std::string read_refusal(const fs::path& path) {
   try {
     read_checkpoint(path);
   } catch (const base::DamagedFile& error) {
@@ -102,7 +102,7 @@ TEST(Checkpoint, WithAnyByteChangedIsRefusedInASentence) {
     std::string damaged = whole;
     damaged[place] = static_cast<char>(damaged[place] ^ 1);
     base::write_atomically(path, damaged);
-    EXPECT_THAT(refusal(path), HasSubstr(path.string())) << place;
+    EXPECT_THAT(read_refusal(path), HasSubstr(path.string())) << place;
   }
 }
 
@@ -114,10 +114,10 @@ TEST(Checkpoint, CutShortOrTooLongIsRefused) {
   for (const std::size_t size :
        {std::size_t{0}, std::size_t{7}, std::size_t{8}, std::size_t{50}, whole.size() - 1}) {
     base::write_atomically(path, std::string_view(whole).substr(0, size));
-    EXPECT_NE(refusal(path), "") << size;
+    EXPECT_NE(read_refusal(path), "") << size;
   }
   base::write_atomically(path, whole + "x");
-  EXPECT_NE(refusal(path), "");
+  EXPECT_NE(read_refusal(path), "");
 }
 
 TEST(Checkpoint, WhoseArraysDoNotFitItsNetworkIsRefused) {
@@ -126,7 +126,7 @@ TEST(Checkpoint, WhoseArraysDoNotFitItsNetworkIsRefused) {
   Checkpoint checkpoint = sample(false);
   checkpoint.network.parameters.pop_back();
   write_checkpoint(path, checkpoint);
-  EXPECT_THAT(refusal(path), HasSubstr("do not fit"));
+  EXPECT_THAT(read_refusal(path), HasSubstr("do not fit"));
 }
 
 TEST(Checkpoint, OfAnotherVersionIsNotCalledDamaged) {

@@ -138,7 +138,7 @@ TEST(Config, TextGoesThereAndBack) {
   EXPECT_EQ(config_identity(config_from_map(config_map(resolved(config)))), config_identity(config));
 }
 
-std::string refusal(const RunConfig& config) {
+std::string check_refusal(const RunConfig& config) {
   try {
     check(config);
   } catch (const base::Error& error) {
@@ -151,23 +151,23 @@ TEST(Config, CombinationsThatCannotBeAreRefusedInASentence) {
   RunConfig config;
   config.epochs = 100;
   config.milestones = {160};
-  EXPECT_THAT(refusal(config), HasSubstr("`milestones` has 160"));
+  EXPECT_THAT(check_refusal(config), HasSubstr("`milestones` has 160"));
   config = {};
   config.keep_epochs = {201};
-  EXPECT_THAT(refusal(config), HasSubstr("`keep_epochs` has 201"));
+  EXPECT_THAT(check_refusal(config), HasSubstr("`keep_epochs` has 201"));
   config = {};
   config.momentum = 0;
-  EXPECT_THAT(refusal(config), HasSubstr("`nesterov`"));
+  EXPECT_THAT(check_refusal(config), HasSubstr("`nesterov`"));
   config = {};
   config.lr = -1;
-  EXPECT_THAT(refusal(config), HasSubstr("`lr`"));
+  EXPECT_THAT(check_refusal(config), HasSubstr("`lr`"));
   config = {};
   config.dataset = "folder:Zaunk\xf6nig";
-  EXPECT_THAT(refusal(config), HasSubstr("`folder:Zaunk\u00f6nig`, which is not UTF-8"));
+  EXPECT_THAT(check_refusal(config), HasSubstr("`folder:Zaunk\u00f6nig`, which is not UTF-8"));
   config = {};
   config.strategy = "unifrom";
-  EXPECT_THAT(refusal(config), HasSubstr("uniform"));
-  EXPECT_EQ(refusal({}), "");
+  EXPECT_THAT(check_refusal(config), HasSubstr("uniform"));
+  EXPECT_EQ(check_refusal({}), "");
 }
 
 }  // namespace

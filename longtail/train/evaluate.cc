@@ -22,7 +22,7 @@ double logit_scale(const RunConfig& config) {
   return config.head == "cosine" ? nn::make_loss(config.loss, {})->logit_scale() : 1;
 }
 
-Meter evaluate(nn::Engine& engine, const Network& network, const EvaluationSet& set, int batch_size,
+Meter evaluate(nn::Engine& engine, const NetworkState& network, const EvaluationSet& set, int batch_size,
                const std::function<void()>& pulse) {
   const auto classes = static_cast<std::size_t>(set.data.classes());
   Meter meter(set.data.classes(), set.groups);

@@ -32,7 +32,7 @@ double logit_scale(const RunConfig& config);
 
 // Batches have at most `batch_size` images; the result does not depend on it. `pulse` is called after each
 // batch and may throw to stop.
-Meter evaluate(nn::Engine& engine, const Network& network, const EvaluationSet& set, int batch_size,
+Meter evaluate(nn::Engine& engine, const NetworkState& network, const EvaluationSet& set, int batch_size,
                const std::function<void()>& pulse = {});
 
 }  // namespace longtail::train

@@ -8,7 +8,7 @@ namespace longtail::train {
 
 // Any engine gives features if its classifier has the identity for weights: sums of zeros and one number are
 // exact.
-FeatureReader::FeatureReader(std::string_view engine, const nn::ResNetSpec& spec, const Network& network,
+FeatureReader::FeatureReader(std::string_view engine, const nn::ResNetSpec& spec, const NetworkState& network,
                              int max_batch, base::ThreadPool& pool)
     : max_batch_(max_batch), width_(nn::network_plan(spec).features) {
   nn::ResNetSpec open = spec;

@@ -14,8 +14,8 @@ namespace longtail::train {
 class FeatureReader {
  public:
   // Batches have at most `max_batch` images. The pool must outlive it.
-  FeatureReader(std::string_view engine, const nn::ResNetSpec& spec, const Network& network, int max_batch,
-                base::ThreadPool& pool);
+  FeatureReader(std::string_view engine, const nn::ResNetSpec& spec, const NetworkState& network,
+                int max_batch, base::ThreadPool& pool);
 
   int width() const { return width_; }
   data::PixelLayout input_layout() const { return engine_->input_layout(); }
@@ -28,7 +28,7 @@ class FeatureReader {
  private:
   int max_batch_;
   int width_;
-  Network network_;  // with a classifier that repeats its input
+  NetworkState network_;  // with a classifier that repeats its input
   std::unique_ptr<nn::Engine> engine_;
 };
 

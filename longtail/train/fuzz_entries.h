@@ -83,8 +83,8 @@ inline void fuzz_safetensors(std::span<const std::uint8_t> input) {
   const std::size_t half = text.size() / 2;
   static const nn::ResNetSpec spec = nn::make_spec("resnet20", "projection", 2, 1);
   static const nn::ParameterLayout layout = nn::parameter_layout(spec);
-  static const Network network{std::vector<float>(static_cast<std::size_t>(layout.parameter_count)),
-                               std::vector<float>(static_cast<std::size_t>(layout.buffer_count))};
+  static const NetworkState network{std::vector<float>(static_cast<std::size_t>(layout.parameter_count)),
+                                    std::vector<float>(static_cast<std::size_t>(layout.buffer_count))};
   const std::string file =
       safetensors(spec, network, 1, {{text.substr(0, half), text.substr(half)}, {"format", "pt"}});
   std::uint64_t size = 0;

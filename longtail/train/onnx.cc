@@ -19,7 +19,8 @@ constexpr float kEpsilon = 1e-5F;  // of batch norm
 // Appends nodes; each has one output, named after what it is.
 class Graph {
  public:
-  Graph(onnx::GraphProto& graph, const nn::ParameterLayout& layout, const Network& network) : graph_(graph) {
+  Graph(onnx::GraphProto& graph, const nn::ParameterLayout& layout, const NetworkState& network)
+      : graph_(graph) {
     add_views(layout.parameters, network.parameters);
     add_views(layout.buffers, network.buffers);
   }
@@ -123,7 +124,7 @@ void describe(onnx::ValueInfoProto& value, const std::string& name, const std::v
 
 bool has_onnx() { return true; }
 
-std::string onnx_model(const nn::ResNetSpec& spec, const Network& network,
+std::string onnx_model(const nn::ResNetSpec& spec, const NetworkState& network,
                        const std::map<std::string, std::string>& metadata) {
   if (spec.head != nn::Head::kLinear) {
     base::fail("a network with a cosine head cannot be written as ONNX; use --format safetensors");
@@ -165,7 +166,8 @@ namespace longtail::train {
 
 bool has_onnx() { return false; }
 
-std::string onnx_model(const nn::ResNetSpec&, const Network&, const std::map<std::string, std::string>&) {
+std::string onnx_model(const nn::ResNetSpec&, const NetworkState&,
+                       const std::map<std::string, std::string>&) {
   base::fail(
       "this longtail was built without ONNX; install libonnx-dev (scripts/setup does) and build again");
 }

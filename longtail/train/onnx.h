@@ -13,7 +13,7 @@ namespace longtail::train {
 bool has_onnx();
 
 // The bytes of the model. An Error if this program was built without libonnx.
-std::string onnx_model(const nn::ResNetSpec& spec, const Network& network,
+std::string onnx_model(const nn::ResNetSpec& spec, const NetworkState& network,
                        const std::map<std::string, std::string>& metadata);
 
 }  // namespace longtail::train

@@ -1,5 +1,6 @@
 #include "longtail/train/onnx.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -28,8 +29,8 @@ float noise(std::uint32_t stream, std::uint64_t i) {
 }
 
 // A network whose statistics are not those of the first moment: means off 0, variances off 1.
-Network worn_network(const nn::ResNetSpec& spec) {
-  Network network{nn::initial_parameters(spec, 7), nn::initial_buffers(spec)};
+NetworkState worn_network(const nn::ResNetSpec& spec) {
+  NetworkState network{nn::initial_parameters(spec, 7), nn::initial_buffers(spec)};
   for (std::size_t i = 0; i < network.buffers.size(); ++i) network.buffers[i] += 0.3F * noise(1, i);
   for (std::size_t i = 0; i < network.parameters.size(); ++i) network.parameters[i] += 0.02F * noise(2, i);
   return network;
@@ -40,7 +41,7 @@ class Onnx : public testing::TestWithParam<nn::ResNetSpec> {};
 TEST_P(Onnx, ARuntimeComputesTheLogitsOfTheReference) {
   if (!has_onnx()) GTEST_SKIP() << "built without libonnx (libonnx-dev)";
   const nn::ResNetSpec spec = GetParam();
-  const Network network = worn_network(spec);
+  const NetworkState network = worn_network(spec);
   constexpr int kImages = 3;
   std::vector<float> images(static_cast<std::size_t>(kImages * spec.channels * spec.side * spec.side));
   for (std::size_t i = 0; i < images.size(); ++i) images[i] = noise(3, i);
@@ -82,7 +83,13 @@ INSTANTIATE_TEST_SUITE_P(Networks, Onnx,
                                          nn::make_spec("resnet32", "pad", 100, 3),
                                          nn::make_spec("resnet20", "pad", 7, 1, 2),
                                          nn::make_spec("resnet20", "projection", 5, 3, 1, 48),
-                                         nn::make_spec("resnet20", "projection", 6, 3, 2, 64)));
+                                         nn::make_spec("resnet20", "projection", 6, 3, 2, 64)),
+                         [](const auto& test) {
+                           const nn::ResNetSpec& spec = test.param;
+                           return fmt::format("ResNet{}{}Width{}Side{}", spec.depth,
+                                              spec.shortcut == nn::Shortcut::kPad ? "Pad" : "Projection",
+                                              spec.width, spec.side);
+                         });
 
 }  // namespace
 }  // namespace longtail::train

@@ -40,7 +40,7 @@ class Predictor {
 
  private:
   Checkpoint state_;
-  const Network* network_ = nullptr;  // in state_
+  const NetworkState* network_ = nullptr;  // in state_
   int epoch_ = 0;
   data::Fit fit_ = data::Fit::kStretch;
   data::Dataset frame_;  // shape and constants, without images

@@ -28,7 +28,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-std::string network_hash(const Network& network) {
+std::string network_hash(const NetworkState& network) {
   base::Hasher hasher(base::Hasher::kSha256);
   hasher.add(std::as_bytes(std::span(network.parameters)));
   hasher.add(std::as_bytes(std::span(network.buffers)));

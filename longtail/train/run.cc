@@ -20,6 +20,7 @@
 #include "longtail/nn/sgd.h"
 #include "longtail/sampling/strategy.h"
 #include "longtail/train/batch_queue.h"
+#include "longtail/train/beginning.h"
 #include "longtail/train/checkpoint.h"
 #include "longtail/train/feedback.h"
 #include "longtail/train/rebalance.h"
@@ -84,9 +85,9 @@ double imbalance_ratio(const RunConfig& config, const std::vector<std::int64_t>&
   return smallest == 0 ? 1 : static_cast<double>(largest) / static_cast<double>(smallest);
 }
 
-class Run {
+class Training {
  public:
-  Run(const RunConfig& config, const RunOptions& options)
+  Training(const RunConfig& config, const RunOptions& options)
       : options_(options),
         lock_(options.folder),
         config_(resolved(config)),
@@ -105,7 +106,7 @@ class Run {
           pool_.threads(), config.threads));
     }
     if (config.engine == "auto" && config_.engine == "simd") {
-      note("The amx engine cannot do this here, so the engine is simd (fp32).");
+      note("Engine: simd (fp32).");
     }
     load();
     begin();
@@ -133,6 +134,7 @@ class Run {
 
   void load();
   void begin();
+  bool begin_from_another(const Fingerprint& print);
   RunLog fresh_log(const Fingerprint& print) const;
   Fingerprint fingerprint(const std::vector<float>& initial) const;
   void report_finished();
@@ -164,7 +166,7 @@ class Run {
 };
 
 // The data, the part of it that is trained on, and what computes with it.
-void Run::load() {
+void Training::load() {
   data_ = load_run_data(config_, options_.dataset, options_.on_note);
   const nn::ResNetSpec spec = network_of(config_, data_.set->classes(), data_.set->channels);
   engine_ = nn::make_engine(config_.engine, spec, evaluation_batch(config_), pool_);
@@ -173,7 +175,7 @@ void Run::load() {
   gradient_.resize(static_cast<std::size_t>(nn::parameter_layout(spec).parameter_count));
 }
 
-Fingerprint Run::fingerprint(const std::vector<float>& initial) const {
+Fingerprint Training::fingerprint(const std::vector<float>& initial) const {
   return {data_.set->hash,
           data_.subset_hash,
           base::sha256(std::as_bytes(std::span(initial))),
@@ -184,7 +186,7 @@ Fingerprint Run::fingerprint(const std::vector<float>& initial) const {
 }
 
 // The log of a run before its first epoch.
-RunLog Run::fresh_log(const Fingerprint& print) const {
+RunLog Training::fresh_log(const Fingerprint& print) const {
   RunLog fresh;
   fresh.dataset = config_.dataset;
   fresh.strategy = config_.strategy;
@@ -214,8 +216,25 @@ RunLog Run::fresh_log(const Fingerprint& print) const {
   return fresh;
 }
 
+// From the state that another run has left, if there is one that can be used.
+bool Training::begin_from_another(const Fingerprint& print) {
+  const std::filesystem::path& source = options_.begin_from;
+  if (!base::present(source)) return false;
+  try {
+    state_ = continued(read_checkpoint(source), source, config_, print);
+  } catch (const base::Error& error) {
+    note(fmt::format("{}; all epochs are trained here.", error.what()));
+    return false;
+  }
+  recorder_->recall_best(state_);
+  progress_.result = log().last.accuracy;
+  note(
+      fmt::format("The first {} epochs are those of another run ({}).", state_.epochs_done, source.string()));
+  return true;
+}
+
 // The state before the first epoch of this process: what the folder holds, or the initial network.
-void Run::begin() {
+void Training::begin() {
   std::vector<float> initial = nn::initial_parameters(engine_->spec(), config_.seed);
   const Fingerprint print = fingerprint(initial);
   if (state_.log) {
@@ -227,7 +246,7 @@ void Run::begin() {
       note(fmt::format("The run was begun by version {}, this is {}.", log().fingerprint.version,
                        print.version));
     }
-  } else {
+  } else if (!begin_from_another(print)) {
     state_.classes = data_.set->classes();
     state_.channels = data_.set->channels;
     state_.steps_per_epoch = static_cast<int>(data_.subset.size() / config_.batch_size);
@@ -251,34 +270,34 @@ void Run::begin() {
 }
 
 // A finished run: what is beside its state may be missing or stale if the process was killed in between.
-void Run::report_finished() {
+void Training::report_finished() {
   const std::filesystem::path path = log_path(options_.folder);
   if (!std::filesystem::exists(path) || base::read_text(path) != log_text(log())) write_log(path, log());
   note(fmt::format("The run in {} is finished already: {} epochs.", options_.folder.string(),
                    state_.epochs_done));
 }
 
-std::string Run::last_good() const {
+std::string Training::last_good() const {
   if (state_.epochs_done == 0) return "no epoch was finished, so there is no checkpoint yet";
   return fmt::format("the last good checkpoint is {}, after {} of {} epochs",
                      state_path(options_.folder).string(), state_.epochs_done, config_.epochs);
 }
 
-void Run::stop_if_asked(int epoch) const {
+void Training::stop_if_asked(int epoch) const {
   if (options_.should_stop && options_.should_stop()) {
     fail<base::Interrupted>("stopped in epoch {} of {}; {}. The same command {}", epoch + 1, config_.epochs,
                             last_good(), state_.epochs_done == 0 ? "starts again" : "resumes from there");
   }
 }
 
-void Run::refuse_nonsense(double value, const char* what, int epoch, int step) const {
+void Training::refuse_nonsense(double value, const char* what, int epoch, int step) const {
   if (std::isfinite(value)) return;
   fail("the {} became {} in epoch {}, step {} of {}; {}. A smaller `lr` or more `warmup_epochs` may help",
        what, value, epoch + 1, step + 1, state_.steps_per_epoch, last_good());
 }
 
 // One epoch of SGD: as many draws as there are images, the incomplete batch dropped.
-void Run::train(int epoch) {
+void Training::train(int epoch) {
   const TrainingSource source{*data_.set,
                               data_.subset,
                               engine_->input_layout(),
@@ -309,7 +328,7 @@ void Run::train(int epoch) {
   std::vector<std::uint8_t> right(
       feedback == sampling::Feedback::kTrainingDraws ? static_cast<std::size_t>(config_.batch_size) : 0);
   const auto batches = source.epoch(*strategy_, situation);
-  Network& network = state_.network;
+  NetworkState& network = state_.network;
   while (const BatchQueue::Slot* slot = batches->next()) {
     const int step = progress_.step;
     nn::Batch batch = slot->batch();
@@ -343,7 +362,7 @@ void Run::train(int epoch) {
 }
 
 // The test set after an epoch (and what is held out), the best epoch so far.
-void Run::measure(int epoch) {
+void Training::measure(int epoch) {
   const Stopwatch watch;
   const Recorder::Measured measured = recorder_->measure(state_, [&] { stop_if_asked(epoch); });
   refuse_nonsense(measured.test.loss, "test loss", epoch, state_.steps_per_epoch - 1);
@@ -357,13 +376,19 @@ void Run::measure(int epoch) {
 }
 
 // Only when everything is written is the epoch done for those who watch.
-void Run::save() {
+void Training::save() {
   keep(state_.epochs_done);
   recorder_->save(state_);
+  const auto& branches = options_.branch_epochs;
+  if (std::find(branches.begin(), branches.end(), state_.epochs_done) != branches.end()) {
+    const std::filesystem::path path = branch_path(options_.folder, state_.epochs_done);
+    base::make_folder(path.parent_path());
+    write_checkpoint(path, state_);
+  }
   if (options_.on_progress) options_.on_progress(progress_);
 }
 
-void Run::keep(int epochs_done) const {
+void Training::keep(int epochs_done) const {
   const auto& wanted = config_.keep_epochs;
   if (std::find(wanted.begin(), wanted.end(), epochs_done) == wanted.end()) return;
   Checkpoint copy;
@@ -381,7 +406,7 @@ void Run::keep(int epochs_done) const {
 }  // namespace
 
 RunLog run_training(const RunConfig& config, const RunOptions& options) {
-  if (config.rebalance == kNoRebalance) return Run(config, options).go();
+  if (config.rebalance == kNoRebalance) return Training(config, options).go();
   if (auto log = finished_rebalance(config, options.folder)) {
     if (options.on_note)
       options.on_note(fmt::format("The run in {} is finished already.", options.folder.string()));
@@ -391,7 +416,7 @@ RunLog run_training(const RunConfig& config, const RunOptions& options) {
   first.rebalance = kNoRebalance;
   RunOptions training = options;
   training.folder = options.parent.empty() ? options.folder / "parent" : options.parent;
-  Run(first, training).go();
+  Training(first, training).go();
   return rebalance(training.folder, config, options);
 }
 

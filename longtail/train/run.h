@@ -11,6 +11,7 @@
 //   timings.json  how long it took
 //   state.ckpt    the network after the last epoch done and at the best epoch, momentum, the log so far
 //   kept/N.ckpt   the network after N epochs, for every N of keep_epochs; 0 is the initial network
+//   branch/N.ckpt the whole state after N epochs, for runs that begin as this one (beginning.h)
 // Starting again with the same configuration resumes where it stopped; a finished run returns its log at
 // once.
 #pragma once
@@ -19,6 +20,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "longtail/data/dataset.h"
 #include "longtail/data/pictures.h"
@@ -48,6 +50,10 @@ struct RunOptions {
   // Of a run that is rebalanced after training: the folder of the run that is trained; empty: `parent` in its
   // own folder. Both are kept.
   std::filesystem::path parent;
+  // The numbers of epochs after which the state is left for runs that begin as this one (beginning.h).
+  std::vector<int> branch_epochs;
+  // Such a state for this run to begin from; empty or not there: it is trained from its first epoch on.
+  std::filesystem::path begin_from;
   // A data set already in memory, shared between runs of one process; null: run_training loads it.
   std::shared_ptr<const data::Dataset> dataset;
   std::function<void(const Progress&)> on_progress;  // called on the thread that called run_training

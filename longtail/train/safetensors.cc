@@ -43,7 +43,7 @@ void add_views(Tensors& tensors, const std::vector<nn::View>& views, std::span<c
 
 }  // namespace
 
-std::string safetensors(const nn::ResNetSpec& spec, const Network& network, std::int64_t steps,
+std::string safetensors(const nn::ResNetSpec& spec, const NetworkState& network, std::int64_t steps,
                         const std::map<std::string, std::string>& metadata) {
   const nn::ParameterLayout layout = nn::parameter_layout(spec);
   Tensors tensors;

@@ -14,7 +14,7 @@ namespace longtail::train {
 
 // The bytes of the file. `steps` becomes num_batches_tracked of every batch norm, as PyTorch would have
 // counted; `metadata` is text for people and programs (strategy, seed, accuracy, ...).
-std::string safetensors(const nn::ResNetSpec& spec, const Network& network, std::int64_t steps,
+std::string safetensors(const nn::ResNetSpec& spec, const NetworkState& network, std::int64_t steps,
                         const std::map<std::string, std::string>& metadata);
 
 }  // namespace longtail::train

@@ -15,7 +15,7 @@ using nlohmann::json;
 TEST(Safetensors, HoldsEveryArrayUnderPyTorchsNameWithoutGaps) {
   const nn::ResNetSpec spec = nn::make_spec("resnet20", "projection", 10, 3);
   const nn::ParameterLayout layout = nn::parameter_layout(spec);
-  const Network network{nn::initial_parameters(spec, 42), nn::initial_buffers(spec)};
+  const NetworkState network{nn::initial_parameters(spec, 42), nn::initial_buffers(spec)};
   const std::string file = safetensors(spec, network, 84, {{"seed", "42"}});
   std::uint64_t size = 0;
   std::memcpy(&size, file.data(), 8);

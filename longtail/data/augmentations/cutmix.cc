@@ -9,13 +9,13 @@
 namespace longtail::data {
 namespace {
 
-struct Config {
+struct CutmixConfig {
   double alpha = 1;
 };
 
 class Cutmix final : public AugmentStep {
  public:
-  explicit Cutmix(const Config& config) : alpha_(config.alpha) {}
+  explicit Cutmix(const CutmixConfig& config) : alpha_(config.alpha) {}
   Does does() const override { return Does::kMix; }
   Mix mix(const Place& place, int side, std::int64_t, std::int64_t) const override {
     const double cut = std::sqrt(1 - beta_at(place, alpha_));
@@ -43,8 +43,8 @@ class Cutmix final : public AugmentStep {
 }  // namespace
 
 AugmentKind cutmix() {
-  base::ParamTable<Config> table;
-  add_alpha(table, &Config::alpha);
+  base::ParamTable<CutmixConfig> table;
+  add_alpha(table, &CutmixConfig::alpha);
   return base::variant<AugmentStep(), Cutmix>("cutmix", "A box of another image; labels by area.", table);
 }
 

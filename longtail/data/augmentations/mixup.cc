@@ -5,13 +5,13 @@
 namespace longtail::data {
 namespace {
 
-struct Config {
+struct MixupConfig {
   double alpha = 0.2;
 };
 
 class Mixup final : public AugmentStep {
  public:
-  explicit Mixup(const Config& config) : alpha_(config.alpha) {}
+  explicit Mixup(const MixupConfig& config) : alpha_(config.alpha) {}
   Does does() const override { return Does::kMix; }
   Mix mix(const Place& place, int, std::int64_t, std::int64_t) const override {
     Mix mix;
@@ -26,8 +26,8 @@ class Mixup final : public AugmentStep {
 }  // namespace
 
 AugmentKind mixup() {
-  base::ParamTable<Config> table;
-  add_alpha(table, &Config::alpha);
+  base::ParamTable<MixupConfig> table;
+  add_alpha(table, &MixupConfig::alpha);
   return base::variant<AugmentStep(), Mixup>(
       "mixup", "l times an image plus 1 - l times another, labels likewise.", table);
 }

@@ -5,7 +5,7 @@
 namespace longtail::data {
 namespace {
 
-struct Config {
+struct RemixConfig {
   double alpha = 1;
   double kappa = 3;
   double tau = 0.5;
@@ -13,7 +13,7 @@ struct Config {
 
 class Remix final : public AugmentStep {
  public:
-  explicit Remix(const Config& config) : config_(config) {}
+  explicit Remix(const RemixConfig& config) : config_(config) {}
   Does does() const override { return Does::kMix; }
   Mix mix(const Place& place, int, std::int64_t first, std::int64_t second) const override {
     Mix mix;
@@ -25,16 +25,16 @@ class Remix final : public AugmentStep {
   }
 
  private:
-  Config config_;
+  RemixConfig config_;
 };
 
 }  // namespace
 
 AugmentKind remix() {
-  base::ParamTable<Config> table;
-  add_alpha(table, &Config::alpha);
-  table.add("kappa", &Config::kappa, "How many times rarer the rarer class must be.").at_least(1);
-  table.add("tau", &Config::tau, "The weight of the common class must be below it.").between(0, 1);
+  base::ParamTable<RemixConfig> table;
+  add_alpha(table, &RemixConfig::alpha);
+  table.add("kappa", &RemixConfig::kappa, "How many times rarer the rarer class must be.").at_least(1);
+  table.add("tau", &RemixConfig::tau, "The weight of the common class must be below it.").between(0, 1);
   return base::variant<AugmentStep(), Remix>(
       "remix", "mixup, but the label of a much rarer class is kept alone.", table);
 }

@@ -9,7 +9,7 @@
 namespace longtail::data {
 namespace {
 
-Dataset read(std::string_view folder, const std::filesystem::path&, const PictureOptions&) {
+Dataset read_any_cifar(std::string_view folder, const std::filesystem::path&, const PictureOptions&) {
   for (const CifarForm* form :
        {&cifar10_python(), &cifar10_binary(), &cifar100_python(), &cifar100_binary()}) {
     if (!has_cifar(folder, *form)) continue;
@@ -22,6 +22,6 @@ Dataset read(std::string_view folder, const std::filesystem::path&, const Pictur
 
 }  // namespace
 
-Reader cifar_reader() { return {"cifar", "cifar:DIR", "CIFAR's files", read}; }
+Reader cifar_reader() { return {"cifar", "cifar:DIR", "CIFAR's files", read_any_cifar}; }
 
 }  // namespace longtail::data

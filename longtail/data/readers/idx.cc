@@ -7,7 +7,7 @@
 namespace longtail::data {
 namespace {
 
-Dataset read(std::string_view folder, const std::filesystem::path&, const PictureOptions&) {
+Dataset read_idx_folder(std::string_view folder, const std::filesystem::path&, const PictureOptions&) {
   if (!has_idx(folder))
     base::fail("{}: there is no `train-images-idx3-ubyte`, plain or with .gz, here", folder);
   Dataset data = read_idx(folder);
@@ -17,6 +17,6 @@ Dataset read(std::string_view folder, const std::filesystem::path&, const Pictur
 
 }  // namespace
 
-Reader idx_reader() { return {"idx", "idx:DIR", "MNIST's files", read}; }
+Reader idx_reader() { return {"idx", "idx:DIR", "MNIST's files", read_idx_folder}; }
 
 }  // namespace longtail::data

@@ -6,7 +6,8 @@
 namespace longtail::data {
 namespace {
 
-Dataset read(std::string_view lists, const std::filesystem::path& root, const PictureOptions& pictures) {
+Dataset read_two_lists(std::string_view lists, const std::filesystem::path& root,
+                       const PictureOptions& pictures) {
   const std::vector<std::string> paths = base::split(lists, ',');
   if (paths.size() != 2) {
     base::fail<base::UsageError>("list:{} should be list:TRAIN,TEST; every data set needs a test split",
@@ -17,6 +18,6 @@ Dataset read(std::string_view lists, const std::filesystem::path& root, const Pi
 
 }  // namespace
 
-Reader list_reader() { return {"list", "list:TRAIN,TEST", "list files", read}; }
+Reader list_reader() { return {"list", "list:TRAIN,TEST", "list files", read_two_lists}; }
 
 }  // namespace longtail::data

@@ -14,7 +14,7 @@
 namespace longtail::nn::amx {
 
 #define SKIP_WITHOUT_TILES()                                   \
-  if (std::string why; !amx_available(&why)) {                 \
+  if (std::string why; !::longtail::nn::amx_available(&why)) { \
     GTEST_SKIP() << "the amx engine cannot run here: " << why; \
   }                                                            \
   static_assert(true)

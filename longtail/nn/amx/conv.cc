@@ -6,16 +6,6 @@
 namespace longtail::nn::amx {
 namespace {
 
-// Static storage: GCC 12 believes that loading a configuration reads 8 bytes of it.
-struct alignas(64) TileConfig {
-  std::uint8_t palette = 1;
-  std::uint8_t start_row = 0;
-  std::uint8_t reserved[14] = {};
-  std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-};
-constexpr TileConfig kConfig;
-
 template <int kSum>
 inline void up_tile(const UpShape& shape, const char* operand, const Bf16* weights) {
   for (int e = shape.first_entry[kSum]; e < shape.first_entry[kSum + 1]; ++e) {
@@ -49,8 +39,8 @@ inline void up_tile(const UpShape& shape, const char* operand, const Bf16* weigh
 
 }  // namespace
 
-TileScope::TileScope() { __asm__ volatile("ldtilecfg %0" ::"m"(kConfig)); }
-TileScope::~TileScope() { __asm__ volatile("tilerelease"); }
+TileScope::TileScope() { tile_configure(); }
+TileScope::~TileScope() { tile_release(); }
 
 void conv_strip(const ConvShape& shape, const void* operand, const std::int32_t* pixel_offset,
                 const Bf16* weights, const Bf16* low_weights, float* sums) {

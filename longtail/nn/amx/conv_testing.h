@@ -8,6 +8,8 @@
 
 namespace longtail::nn::amx {
 
+inline constexpr ConvKind kSame[] = {ConvKind::kSame16, ConvKind::kSame32, ConvKind::kSame64};
+
 inline int side_of(int pixels) { return pixels == 1024 ? 32 : pixels == 256 ? 16 : 8; }
 inline std::size_t pixel_at(int side, int y, int x) {
   return static_cast<std::size_t>(side == 8 ? interleaved8(y, x) : y * side + x);

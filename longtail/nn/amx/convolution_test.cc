@@ -12,7 +12,6 @@ namespace {
 
 constexpr ConvKind kAll[] = {ConvKind::kFirst,  ConvKind::kSame16, ConvKind::kDown16,
                              ConvKind::kSame32, ConvKind::kDown32, ConvKind::kSame64};
-constexpr ConvKind kSame[] = {ConvKind::kSame16, ConvKind::kSame32, ConvKind::kSame64};
 constexpr ConvKind kDown[] = {ConvKind::kDown16, ConvKind::kDown32};
 
 // The operands are exact in bf16 and the sums are floats: only their rounding may differ.

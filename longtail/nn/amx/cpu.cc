@@ -1,5 +1,5 @@
 // Whether tiles can be used: compiled in, in the CPU, and granted by the kernel, which gives a process the
-// larger register state on request.
+// larger register state on request. Tiles in software (software_tile.h) need nothing of the kernel.
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -11,6 +11,12 @@ bool amx_available(std::string* why) {
 #ifndef LONGTAIL_AMX
   *why = "it was not compiled in (the compiler does not know AMX)";
   return false;
+#elif defined(LONGTAIL_SOFTWARE_TILES)
+  if (!base::cpu_has_bf16_vectors()) {
+    *why = "the CPU has no AVX-512 with BF16 and VBMI, which tiles in software need too";
+    return false;
+  }
+  return true;
 #else
   if (!base::cpu_has_tiles()) {
     *why = "the CPU has no AMX tiles with AVX-512 bf16";

@@ -9,8 +9,6 @@
 namespace longtail::nn::amx {
 namespace {
 
-const ResNetSpec kSpecs[] = {{20, Shortcut::kProjection, 10, 3}, {20, Shortcut::kPad, 7, 1}};
-
 TEST(AmxEngine, AgreesWithTheReferenceWithinBf16) {
   SKIP_WITHOUT_TILES();
   base::ThreadPool pool(2);

@@ -13,6 +13,8 @@
 
 namespace longtail::nn::amx {
 
+inline const ResNetSpec kSpecs[] = {{20, Shortcut::kProjection, 10, 3}, {20, Shortcut::kPad, 7, 1}};
+
 // NaN, which is above nothing, if the sizes differ.
 inline double cosine(std::span<const float> a, std::span<const float> b) {
   if (a.size() != b.size()) return std::numeric_limits<double>::quiet_NaN();

@@ -29,7 +29,7 @@ if(LONGTAIL_AMX_ENGINES AND LONGTAIL_COMPILER_HAS_AMX)
       -fno-sanitize=null,object-size,pointer-overflow
       $<$<CXX_COMPILER_ID:GNU>:--param=asan-instrumentation-with-call-threshold=0>)
   endif()
-  target_compile_definitions(longtail_nn PRIVATE LONGTAIL_AMX)
+  target_compile_definitions(longtail_nn PRIVATE LONGTAIL_AMX $<$<BOOL:${LONGTAIL_SOFTWARE_TILES}>:LONGTAIL_SOFTWARE_TILES>)
 else()
   set_property(SOURCE ${amx_kernels} ${amx_engine} ${amx_tests} PROPERTY HEADER_FILE_ONLY ON)
 endif()

@@ -11,8 +11,6 @@
 namespace longtail::nn::amx {
 namespace {
 
-constexpr ConvKind kSame[] = {ConvKind::kSame16, ConvKind::kSame32, ConvKind::kSame64};
-
 float join(Bf16 high, LowBits low) {
   const std::uint32_t bits = static_cast<std::uint32_t>(high) << 16;
   return std::bit_cast<float>(bits + (static_cast<std::uint32_t>(low) << 8) - 0x8000);
@@ -189,8 +187,6 @@ TEST(AmxParts, FirstLayerAndStrideTwoEqualPlainLoops) {
 std::unique_ptr<Engine> fine(const ResNetSpec& spec, int batch, base::ThreadPool& pool) {
   return make_engine("amx-fine", spec, batch, pool);
 }
-
-const ResNetSpec kSpecs[] = {{20, Shortcut::kProjection, 10, 3}, {20, Shortcut::kPad, 7, 1}};
 
 TEST(AmxFine, AgreesWithTheReferenceInDouble) {
   SKIP_WITHOUT_TILES();

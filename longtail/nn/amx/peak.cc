@@ -19,6 +19,12 @@ void peak_multiplies(const void* tile, long count) {
 
 namespace {
 
+#ifdef LONGTAIL_SOFTWARE_TILES
+inline void chunk_close(const void* data) {
+  const auto* tiles = static_cast<const char*>(data);
+  multiply_chunk<true>(tiles + 3 * 1024, 512, 64, reinterpret_cast<const Bf16*>(tiles), [](auto) {});
+}
+#else
 #define LOAD(tile, at) "tileloadd " #at "(%0,%1,1), %%tmm" #tile "\n\t"
 #define MULTIPLY(sum, right) "tdpbf16ps %%tmm" #right ", %%tmm4, %%tmm" #sum "\n\t"
 inline void chunk_close(const void* data) {
@@ -30,6 +36,7 @@ inline void chunk_close(const void* data) {
 }
 #undef LOAD
 #undef MULTIPLY
+#endif
 
 }  // namespace
 

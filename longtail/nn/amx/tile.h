@@ -8,8 +8,25 @@
 
 #include <cstdint>
 
+#ifdef LONGTAIL_SOFTWARE_TILES
+#include "longtail/nn/amx/software_tile.h"
+#else
+
 namespace longtail::nn::amx {
 namespace {
+
+// The configuration of all eight tiles. Static storage: GCC 12 believes that loading one reads 8 bytes of it.
+struct alignas(64) TileConfig {
+  std::uint8_t palette = 1;
+  std::uint8_t start_row = 0;
+  std::uint8_t reserved[14] = {};
+  std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+  std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+constexpr TileConfig kTileConfig;
+
+inline void tile_configure() { __asm__ volatile("ldtilecfg %0" ::"m"(kTileConfig)); }
+inline void tile_release() { __asm__ volatile("tilerelease"); }
 
 // Idle instructions behind every load and multiply. On a core of one's own they change nothing: a multiply
 // takes 16 cycles, and a load's 8 are hidden in them. But when something else seems to run on the core's
@@ -44,3 +61,5 @@ inline void tile_multiply() {
 
 }  // namespace
 }  // namespace longtail::nn::amx
+
+#endif

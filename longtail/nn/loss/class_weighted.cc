@@ -5,14 +5,14 @@
 namespace longtail::nn {
 namespace {
 
-struct Config {
+struct ClassWeightedConfig {
   double power = 1;
   double beta = 0;
 };
 
 class ClassWeighted final : public Loss {
  public:
-  ClassWeighted(const Config& config, ClassCounts counts) {
+  ClassWeighted(const ClassWeightedConfig& config, ClassCounts counts) {
     if (config.beta > 0 && config.power != 1) {
       base::fail(
           "loss `class_weighted`: `power` and `beta` are two ways to choose the weights; give one of them");
@@ -35,9 +35,10 @@ class ClassWeighted final : public Loss {
 }  // namespace
 
 LossKind class_weighted() {
-  base::ParamTable<Config> table;
-  table.add("power", &Config::power, "Weights are proportional to n_k^-power.").between(0, 20);
-  add_beta(table, &Config::beta, "Above 0: weights by the effective number of images instead, 1 / E(n_k).");
+  base::ParamTable<ClassWeightedConfig> table;
+  table.add("power", &ClassWeightedConfig::power, "Weights are proportional to n_k^-power.").between(0, 20);
+  add_beta(table, &ClassWeightedConfig::beta,
+           "Above 0: weights by the effective number of images instead, 1 / E(n_k).");
   return loss_kind<ClassWeighted>("class_weighted",
                                   "w_k times -log p, the weights 1 in the mean over the images.", table);
 }

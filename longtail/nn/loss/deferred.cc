@@ -5,7 +5,7 @@
 namespace longtail::nn {
 namespace {
 
-struct Config {
+struct DeferredConfig {
   std::string first = "cross_entropy";
   std::string then = "class_weighted";
   double at = 0.8;
@@ -13,7 +13,7 @@ struct Config {
 
 class Deferred final : public Loss {
  public:
-  Deferred(Config& config, ClassCounts counts)
+  Deferred(DeferredConfig& config, ClassCounts counts)
       : first_(make_loss(config.first, counts)), then_(make_loss(config.then, counts)), at_(config.at) {
     config.first = base::in_brackets(first_->name());
     config.then = base::in_brackets(then_->name());
@@ -29,12 +29,18 @@ class Deferred final : public Loss {
     return first_->value(logits, label, gradient);
   }
   const Loss& at(const sampling::Situation& situation) const override {
-    const double change = at_ < 1 ? std::round(at_ * situation.epochs) : at_;
-    return (situation.epoch < change ? *first_ : *then_).at(situation);
+    return (situation.epoch < change(situation.epochs) ? *first_ : *then_).at(situation);
+  }
+  std::optional<sampling::Deferral> deferral(int epochs) const override {
+    return sampling::Deferral{
+        first_->name(), static_cast<int>(std::min(std::ceil(change(epochs)), static_cast<double>(epochs)))};
   }
   double logit_scale() const override { return first_->logit_scale(); }
 
  private:
+  // The first epoch of the second loss.
+  double change(int epochs) const { return at_ < 1 ? std::round(at_ * epochs) : at_; }
+
   std::unique_ptr<Loss> first_;
   std::unique_ptr<Loss> then_;
   double at_;
@@ -45,11 +51,11 @@ class Deferred final : public Loss {
 LossKind deferred_loss() {
   // Checked when they are made.
   const auto later = [](const std::string&) {};
-  base::ParamTable<Config> table;
-  table.add("first", &Config::first, "The loss at the beginning.").check("a loss", later);
-  table.add("then", &Config::then, "The loss from `at` on.").check("a loss", later);
+  base::ParamTable<DeferredConfig> table;
+  table.add("first", &DeferredConfig::first, "The loss at the beginning.").check("a loss", later);
+  table.add("then", &DeferredConfig::then, "The loss from `at` on.").check("a loss", later);
   table
-      .add("at", &Config::at,
+      .add("at", &DeferredConfig::at,
            "The first epoch of the second loss, counted from 0; below 1 a part of the training.")
       .at_least(0);
   return loss_kind<Deferred>(

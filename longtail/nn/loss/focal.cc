@@ -4,13 +4,13 @@
 namespace longtail::nn {
 namespace {
 
-struct Config {
+struct FocalConfig {
   double gamma = 2;
 };
 
 class Focal final : public Loss {
  public:
-  Focal(const Config& config, ClassCounts) : gamma_(config.gamma) {}
+  Focal(const FocalConfig& config, ClassCounts) : gamma_(config.gamma) {}
   double value(std::span<const float> logits, std::int32_t label, std::span<float> gradient) const override {
     const double log_p = log_softmax(logits, label, gradient);
     const double p = base::exp(log_p), rest = -base::expm1(log_p);  // 1 - p
@@ -29,8 +29,9 @@ class Focal final : public Loss {
 }  // namespace
 
 LossKind focal() {
-  base::ParamTable<Config> table;
-  table.add("gamma", &Config::gamma, "How much less an image counts that is already right.").between(0, 20);
+  base::ParamTable<FocalConfig> table;
+  table.add("gamma", &FocalConfig::gamma, "How much less an image counts that is already right.")
+      .between(0, 20);
   return loss_kind<Focal>("focal", "(1 - p)^gamma times -log p.", table);
 }
 

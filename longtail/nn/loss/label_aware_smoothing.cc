@@ -7,14 +7,15 @@
 namespace longtail::nn {
 namespace {
 
-struct Config {
+struct LabelAwareSmoothingConfig {
   double head = 0.4;
   double tail = 0.1;
 };
 
 class LabelAwareSmoothing final : public Loss {
  public:
-  LabelAwareSmoothing(const Config& config, ClassCounts counts) : epsilons_(counts.size(), config.head) {
+  LabelAwareSmoothing(const LabelAwareSmoothingConfig& config, ClassCounts counts)
+      : epsilons_(counts.size(), config.head) {
     double most = 0, least = std::numeric_limits<double>::infinity();
     for (const std::int64_t count : counts) {
       if (count == 0) continue;
@@ -38,9 +39,9 @@ class LabelAwareSmoothing final : public Loss {
 }  // namespace
 
 LossKind label_aware_smoothing() {
-  base::ParamTable<Config> table;
-  table.add("head", &Config::head, "Smoothing of the most common class.").between(0, 1);
-  table.add("tail", &Config::tail, "Smoothing of the rarest class.").between(0, 1);
+  base::ParamTable<LabelAwareSmoothingConfig> table;
+  table.add("head", &LabelAwareSmoothingConfig::head, "Smoothing of the most common class.").between(0, 1);
+  table.add("tail", &LabelAwareSmoothingConfig::tail, "Smoothing of the rarest class.").between(0, 1);
   return loss_kind<LabelAwareSmoothing>(
       "label_aware_smoothing", "label_smoothing with an epsilon that grows with the images of the class.",
       table);

@@ -5,13 +5,13 @@
 namespace longtail::nn {
 namespace {
 
-struct Config {
+struct LabelSmoothingConfig {
   double epsilon = 0.1;
 };
 
 class LabelSmoothing final : public Loss {
  public:
-  LabelSmoothing(const Config& config, ClassCounts) : epsilon_(config.epsilon) {}
+  LabelSmoothing(const LabelSmoothingConfig& config, ClassCounts) : epsilon_(config.epsilon) {}
   double value(std::span<const float> logits, std::int32_t label, std::span<float> gradient) const override {
     return smoothed_cross_entropy(logits, label, epsilon_, gradient);
   }
@@ -23,8 +23,8 @@ class LabelSmoothing final : public Loss {
 }  // namespace
 
 LossKind label_smoothing() {
-  base::ParamTable<Config> table;
-  table.add("epsilon", &Config::epsilon, "What the label gives to all classes.").between(0, 1);
+  base::ParamTable<LabelSmoothingConfig> table;
+  table.add("epsilon", &LabelSmoothingConfig::epsilon, "What the label gives to all classes.").between(0, 1);
   return loss_kind<LabelSmoothing>("label_smoothing",
                                    "(1 - epsilon) (-log p) + epsilon times the mean of -log p_k.", table);
 }

@@ -6,7 +6,7 @@
 namespace longtail::nn {
 namespace {
 
-struct Config {
+struct LdamConfig {
   double max_margin = 0.5;
   double scale = 30;
   double beta = 0;
@@ -14,7 +14,7 @@ struct Config {
 
 class Ldam final : public Loss {
  public:
-  Ldam(const Config& config, ClassCounts counts) : scale_(config.scale), margins_(counts.size()) {
+  Ldam(const LdamConfig& config, ClassCounts counts) : scale_(config.scale), margins_(counts.size()) {
     double largest = 0;
     for (std::size_t k = 0; k < counts.size(); ++k) {
       if (counts[k] == 0) continue;
@@ -45,10 +45,10 @@ class Ldam final : public Loss {
 }  // namespace
 
 LossKind ldam() {
-  base::ParamTable<Config> table;
-  table.add("max_margin", &Config::max_margin, "The margin of the rarest class.").between(0, 2);
-  table.add("scale", &Config::scale, "What the cosines are multiplied by.").above(0);
-  add_beta(table, &Config::beta, "Above 0: weighted by 1 / E(n_k), the effective number of images.");
+  base::ParamTable<LdamConfig> table;
+  table.add("max_margin", &LdamConfig::max_margin, "The margin of the rarest class.").between(0, 2);
+  table.add("scale", &LdamConfig::scale, "What the cosines are multiplied by.").above(0);
+  add_beta(table, &LdamConfig::beta, "Above 0: weighted by 1 / E(n_k), the effective number of images.");
   return loss_kind<Ldam>(
       "ldam", "-log p of scale (logit - margin of the class at the label), made for logits that are cosines.",
       table);

@@ -7,13 +7,13 @@
 namespace longtail::nn {
 namespace {
 
-struct Config {
+struct LogitAdjustedConfig {
   double tau = 1;
 };
 
 class LogitAdjusted final : public Loss {
  public:
-  LogitAdjusted(const Config& config, ClassCounts counts) : shifts_(counts.size()) {
+  LogitAdjusted(const LogitAdjustedConfig& config, ClassCounts counts) : shifts_(counts.size()) {
     const auto images = static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
     for (std::size_t k = 0; k < counts.size(); ++k) {
       // A class without images is never right and, infinitely far down, never in the way.
@@ -33,8 +33,8 @@ class LogitAdjusted final : public Loss {
 }  // namespace
 
 LossKind logit_adjusted() {
-  base::ParamTable<Config> table;
-  table.add("tau", &Config::tau, "Strength of the shift.").between(0, 20);
+  base::ParamTable<LogitAdjustedConfig> table;
+  table.add("tau", &LogitAdjustedConfig::tau, "Strength of the shift.").between(0, 20);
   return loss_kind<LogitAdjusted>(
       "logit_adjusted", "-log p of logits + tau log(n_k / n); with tau = 1 the balanced softmax.", table);
 }

@@ -7,14 +7,15 @@
 namespace longtail::nn {
 namespace {
 
-struct Config {
+struct VectorScalingConfig {
   double tau = 0.75;
   double gamma = 0.05;
 };
 
 class VectorScaling final : public Loss {
  public:
-  VectorScaling(const Config& config, ClassCounts counts) : factors_(counts.size()), shifts_(counts.size()) {
+  VectorScaling(const VectorScalingConfig& config, ClassCounts counts)
+      : factors_(counts.size()), shifts_(counts.size()) {
     if (counts.empty()) return;
     const auto images = static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
     const auto most = static_cast<double>(*std::max_element(counts.begin(), counts.end()));
@@ -41,9 +42,9 @@ class VectorScaling final : public Loss {
 }  // namespace
 
 LossKind vector_scaling() {
-  base::ParamTable<Config> table;
-  table.add("tau", &Config::tau, "Strength of the shift.").between(0, 20);
-  table.add("gamma", &Config::gamma, "Strength of the factor.").between(0, 20);
+  base::ParamTable<VectorScalingConfig> table;
+  table.add("tau", &VectorScalingConfig::tau, "Strength of the shift.").between(0, 20);
+  table.add("gamma", &VectorScalingConfig::gamma, "Strength of the factor.").between(0, 20);
   return loss_kind<VectorScaling>("vs", "-log p of (n_k / n_max)^gamma z_k + tau log(n_k / n).", table);
 }
 

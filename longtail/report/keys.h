@@ -1,0 +1,56 @@
+// What every number of a report belongs to: a series (the strategy and what else varies between trainings) and
+// a condition (the imbalance ratio and what else varies between data). Both are made of their parts; a text is
+// for people and files and is never taken apart again.
+#pragma once
+
+#include <compare>
+#include <string>
+#include <string_view>
+
+namespace longtail::report {
+
+class Series {
+ public:
+  Series() = default;
+  // The strategy as in the log, "progressive:gamma=2", and what else varies, "lr=0.05, clip=5".
+  explicit Series(std::string strategy, std::string beside = "");
+
+  const std::string& strategy() const { return strategy_; }
+  const std::string& text() const { return text_; }  // "progressive:gamma=2 (lr=0.05)"
+  std::string title() const;                         // "Progressive (gamma=2, lr=0.05)"
+  std::string words() const;                         // "progressive (gamma=2, lr=0.05)": in a sentence
+  std::string slug() const;                          // "progressive_gamma_2_lr_0_05": for a file name
+
+  friend bool operator==(const Series& a, const Series& b) { return a.text_ == b.text_; }
+  friend auto operator<=>(const Series& a, const Series& b) { return a.text_ <=> b.text_; }
+
+ private:
+  std::string strategy_, beside_, text_;
+};
+
+class Condition {
+ public:
+  Condition() = default;
+  explicit Condition(double rho) : Condition("", rho) {}
+  // The data, "cifar100", or nothing where only the ratio varies. Ratios are told apart as far as they are
+  // shown, by six digits.
+  Condition(std::string data, double rho);
+
+  const std::string& data() const { return data_; }
+  double rho() const { return rho_; }
+  const std::string& text() const { return text_; }  // "100", "cifar100, 100"
+  std::string phrase() const;                        // "ρ = 100", "cifar100, ρ = 100"
+  std::string slug() const;                          // "rho100", "cifar100_rho100": for a file name
+
+  // By the ratio, then by the text. (clang-tidy 14 sees a null pointer in it.)
+  friend auto operator<=>(const Condition& a, const Condition& b) = default;  // NOLINT(modernize-use-nullptr)
+
+ private:
+  double rho_ = 0;
+  std::string text_, data_;
+};
+
+// "Birds, 2nd try" -> "Birds_2nd_try": fit for a file name.
+std::string slug_of(std::string_view words);
+
+}  // namespace longtail::report

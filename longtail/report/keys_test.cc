@@ -1,0 +1,57 @@
+#include "longtail/report/keys.h"
+
+#include <gtest/gtest.h>
+
+#include "longtail/report/results.h"
+
+namespace longtail::report {
+namespace {
+
+TEST(KeysTest, ASeriesIsShownWithTheParametersOfStrategyAndRunInOnePairOfBrackets) {
+  const Series series("progressive:gamma=2", "lr=0.05, clip=5");
+  EXPECT_EQ(series.text(), "progressive:gamma=2 (lr=0.05, clip=5)");
+  EXPECT_EQ(series.title(), "Progressive (gamma=2, lr=0.05, clip=5)");
+  EXPECT_EQ(series.words(), "progressive (gamma=2, lr=0.05, clip=5)");
+  EXPECT_EQ(series.slug(), "progressive_gamma_2_lr_0_05_clip_5");
+  EXPECT_EQ(series.strategy(), "progressive:gamma=2");
+  EXPECT_EQ(Series("class_balanced").title(), "Class-Balanced");
+  EXPECT_EQ(Series("class_balanced").words(), "class-balanced");
+  EXPECT_EQ(Series("uniform", "lr=0.05").title(), "Uniform (lr=0.05)");
+  EXPECT_EQ(Series().title(), "");
+}
+
+TEST(KeysTest, AConditionIsItsDataAndItsRatio) {
+  const Condition plain(100), named("groups=50,10", 100);
+  EXPECT_EQ(plain.text(), "100");
+  EXPECT_EQ(plain.phrase(), "ρ = 100");
+  EXPECT_EQ(plain.slug(), "rho100");
+  EXPECT_EQ(named.text(), "groups=50,10, 100");
+  EXPECT_EQ(named.phrase(), "groups=50,10, ρ = 100");
+  EXPECT_EQ(named.slug(), "groups_50_10_rho100");
+  EXPECT_EQ(named.data(), "groups=50,10");
+  EXPECT_EQ(named.rho(), 100);
+}
+
+TEST(KeysTest, ConditionsAreInOrderOfTheRatioAndEqualWhereTheyAreShownAlike) {
+  EXPECT_LT(Condition(50), Condition(100));
+  EXPECT_LT(Condition("z", 50), Condition("a", 100));
+  EXPECT_LT(Condition("a", 100), Condition("b", 100));
+  EXPECT_EQ(Condition(500.0 / 7), Condition(71.4286));
+  EXPECT_NE(Condition("a", 100), Condition(100));
+}
+
+TEST(KeysTest, ASeriesOfAReportsOwnCsvIsTheSeriesThatItWas) {
+  std::vector<std::string> warnings;
+  const auto runs = read_csv(
+      "rho,strategy,seed,overall,head,medium,tail\n"
+      "100,progressive:gamma=2 (lr=0.05),1,40,50,40,30\n"
+      "100,uniform (),1,40,50,40,30\n",
+      "own.csv", warnings);
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_EQ(runs[0].series, Series("progressive:gamma=2", "lr=0.05"));
+  EXPECT_EQ(runs[0].series.title(), "Progressive (gamma=2, lr=0.05)");
+  EXPECT_EQ(runs[1].series.text(), "uniform ()");
+}
+
+}  // namespace
+}  // namespace longtail::report

@@ -1,0 +1,132 @@
+#include "longtail/train/beginning.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "longtail/base/error.h"
+#include "longtail/base/file.h"
+#include "longtail/train/run.h"
+#include "longtail/train/testing.h"
+
+namespace longtail::train {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+RunConfig four_epochs(const std::string& loss, const std::string& strategy = "uniform") {
+  RunConfig config;
+  config.dataset = "toy";
+  config.subset.profile = "exp";
+  config.subset.rho = 2;
+  config.subset.groups = "5,3";
+  config.model = "resnet20";
+  config.engine = "simd";
+  config.strategy = strategy;
+  config.loss = loss;
+  config.epochs = 4;
+  config.batch_size = 4;
+  config.lr = 0.02;
+  config.threads = 1;
+  return config;
+}
+
+TEST(Beginning, IsTheRunWithTheFirstLossAndTheFirstStrategyThroughout) {
+  EXPECT_FALSE(beginning_of(four_epochs("focal")));
+  const auto loss = beginning_of(four_epochs("deferred:first=focal(gamma=1),at=0.5"));
+  ASSERT_TRUE(loss);
+  EXPECT_EQ(loss->config.loss, "focal:gamma=1");
+  EXPECT_EQ(loss->epochs, 2);
+  EXPECT_EQ(config_hash(loss->config), config_hash(four_epochs("focal:gamma=1")));
+  const auto both = beginning_of(four_epochs("deferred:at=3", "deferred:at=1"));
+  ASSERT_TRUE(both);
+  EXPECT_EQ(both->config.loss, "cross_entropy");
+  EXPECT_EQ(both->config.strategy, "uniform");
+  EXPECT_EQ(both->epochs, 1);
+}
+
+TEST(Beginning, ThereIsNoneWithoutACommonEpochOrWhereTheSecondMustHaveBeenTold) {
+  EXPECT_FALSE(beginning_of(four_epochs("deferred:at=0")));
+  EXPECT_FALSE(beginning_of(four_epochs("deferred:at=4")));
+  EXPECT_FALSE(beginning_of(four_epochs("cross_entropy", "deferred:then=focus,at=2")));
+}
+
+class BranchedRun : public testing::Test {
+ protected:
+  BranchedRun() : folder_(fs::path(testing::TempDir()) / ("beginning_test." + std::to_string(::getpid()))) {
+    fs::remove_all(folder_);
+    base::make_folder(folder_);
+  }
+  ~BranchedRun() override { fs::remove_all(folder_); }
+
+  RunLog train(const std::string& name, const RunConfig& config, const fs::path& from = {},
+               std::vector<int> branches = {}) {
+    RunOptions options;
+    options.folder = folder_ / name;
+    options.dataset = data_;
+    options.begin_from = from;
+    options.branch_epochs = std::move(branches);
+    options.on_note = [this](const std::string& sentence) { notes_ += sentence + "\n"; };
+    options.on_progress = [this](const Progress& progress) { epochs_trained_ += progress.epoch_done; };
+    return run_training(config, options);
+  }
+  std::string results(const std::string& name) const {
+    return base::read_text(folder_ / name / "log.json") + base::read_text(folder_ / name / "state.ckpt") +
+           base::read_text(folder_ / name / "log.predictions");
+  }
+
+  fs::path folder_;
+  std::shared_ptr<const data::Dataset> data_ = std::make_shared<const data::Dataset>(toy_dataset(3, 6, 2));
+  std::string notes_;
+  int epochs_trained_ = 0;
+};
+
+TEST_F(BranchedRun, HasTheBytesOfOneTrainedByItself) {
+  for (const auto& [deferred, plain] :
+       {std::pair{four_epochs("deferred:then=focal,at=2"), four_epochs("cross_entropy")},
+        std::pair{four_epochs("focal", "deferred:then=square_root,at=2"), four_epochs("focal")}}) {
+    train("plain", plain, {}, {2});
+    train("alone", deferred);
+    epochs_trained_ = 0;
+    train("branched", deferred, branch_path(folder_ / "plain", 2));
+    EXPECT_EQ(epochs_trained_, 2);
+    EXPECT_EQ(results("branched"), results("alone"));
+    EXPECT_NE(results("branched"), results("plain"));
+    for (const char* name : {"plain", "alone", "branched"}) fs::remove_all(folder_ / name);
+  }
+}
+
+TEST_F(BranchedRun, IsTrainedWholeWhereTheStateCannotBeUsed) {
+  const RunConfig deferred = four_epochs("deferred:then=focal,at=2");
+  train("alone", deferred);
+  RunConfig other = four_epochs("cross_entropy");
+  other.seed = 7;
+  train("other", other, {}, {2, 3});
+  fs::create_directories(folder_ / "cut" / "branch");
+  const std::string bytes = base::read_text(branch_path(folder_ / "other", 2));
+  base::write_atomically(branch_path(folder_ / "cut", 2), bytes.substr(0, bytes.size() / 2));
+  const std::vector<std::pair<fs::path, std::string>> cases = {
+      {branch_path(folder_ / "nowhere", 2), ""},
+      {branch_path(folder_ / "other", 2), "`seed` = `7`"},
+      {branch_path(folder_ / "cut", 2), "cut"},
+  };
+  for (const auto& [from, said] : cases) {
+    notes_.clear();
+    epochs_trained_ = 0;
+    train("whole", deferred, from);
+    EXPECT_EQ(epochs_trained_, 4) << from;
+    EXPECT_THAT(notes_, HasSubstr(said));
+    EXPECT_EQ(results("whole"), results("alone"));
+    fs::remove_all(folder_ / "whole");
+  }
+}
+
+TEST_F(BranchedRun, AStateOfAnotherEpochIsNotTaken) {
+  train("plain", four_epochs("cross_entropy"), {}, {1});
+  train("branched", four_epochs("deferred:then=focal,at=2"), branch_path(folder_ / "plain", 1));
+  EXPECT_THAT(notes_, HasSubstr("the state after 2 epochs is needed, this is one after 1"));
+}
+
+}  // namespace
+}  // namespace longtail::train
