@@ -32,7 +32,7 @@ const std::vector<Shared>& shared_things() {
        [](const Info& p) { return p.name == "seed" || (p.section == "data" && p.name != "augment"); }},
       {"the initial weights", &train::Fingerprint::init,
        [](const Info& p) {
-         return p.name == "seed" || p.name == "dataset" || p.name == "model" || p.name == "shortcut";
+         return p.name == "seed" || p.name == "dataset" || (p.section == "model" && p.name != "engine");
        }},
       {"the augmentation", &train::Fingerprint::augment,
        [](const Info& p) { return p.name == "seed" || p.name == "augment"; }},

@@ -179,6 +179,16 @@ TEST(Sharing, HoldsWhereFingerprintsAgreeWithinASeed) {
               HasSubstr("NOT comparable: the initial weights of progressive-rho100-seed2"));
 }
 
+TEST(Sharing, AnotherHeadOrWidthHasOtherInitialWeights) {
+  const Plan plan = plan_of("loss = [\"ldam\"]\nhead = [\"linear\", \"cosine\"]\nwidth = [1, 2]");
+  std::vector<RunState> states;
+  for (const auto& run : plan.runs) {
+    states.push_back(done(1, 1, 1, 1, run.hash));
+    states.back().fingerprint.init = fmt::format("{} {}", run.config.head, run.config.width);
+  }
+  EXPECT_THAT(check_sharing(plan.runs, states).problems, testing::IsEmpty());
+}
+
 TEST(Sharing, NoticesALogOfAnotherConfiguration) {
   const Plan plan = plan_of("seed = [1]");
   const std::vector<RunState> states = {done(1, 1, 1, 1, "another hash")};
