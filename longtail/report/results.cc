@@ -217,11 +217,17 @@ Series plainest_of(const std::vector<Series>& series, const std::vector<RunResul
   return plainest == series.end() ? Series() : *plainest;
 }
 
+// Whether it goes without saying: a loss or an augmentation that nobody chose, nothing held out. Other
+// numbers are always said, since "lr=0.1" beside "lr=0.2" tells what was compared.
+bool goes_without_saying(const RunResult& run, const std::string& key) {
+  return (key == "loss" || key == "augment" || key == "val_fraction") && !departs(run, key);
+}
+
 void name_run(RunResult& run, const std::set<std::string>& keys) {
   std::vector<std::string> extra, data;
   for (const std::string& key : keys) {
     const std::string value = value_of(run, key);
-    if (value.empty()) continue;
+    if (value.empty() || goes_without_saying(run, key)) continue;
     if (kOfData.contains(key)) {
       data.push_back(key == "dataset" ? value : fmt::format("{}={}", key, value));
     } else {

@@ -165,7 +165,20 @@ TEST(ResultsTest, TheSeriesNearestToTheDefaultsIsKnown) {
     log.config["loss"] = loss;
     folder.add(loss, log);
   }
-  EXPECT_EQ(read(folder.path()).plainest.text(), "uniform (loss=cross_entropy)");
+  const Results results = read(folder.path());
+  EXPECT_EQ(results.plainest.text(), "uniform");
+  EXPECT_THAT(test::texts(results.series),
+              ElementsAre("uniform", "uniform (loss=class_weighted)", "uniform (loss=focal)"));
+}
+
+TEST(ResultsTest, ANumberAtItsDefaultIsNamedWhereItVaries) {
+  const test::Folder folder("numbers");
+  for (const char* lr : {"0.1", "0.2"}) {
+    train::RunLog log = test::make_log({"uniform", 100, 1, 10});
+    log.config["lr"] = lr;
+    folder.add(lr, log);
+  }
+  EXPECT_THAT(test::texts(read(folder.path()).series), ElementsAre("uniform (lr=0.1)", "uniform (lr=0.2)"));
 }
 
 TEST(ResultsTest, EnginesThatAreMixedAreNamedInAWarning) {
