@@ -466,18 +466,21 @@ TEST_F(Study, RebalancedRunsShareAParentThatIsTrainedOnceAndSurviveKills) {
 }
 
 TEST_F(Study, RunsThatBeginAlikeAreTrainedOnceUntilTheyPart) {
-  write_study("loss = [\"deferred:then=focal,at=2\", \"cross_entropy\"]\nepochs = [3]\n");
-  const Outcome shared = run("shared");
-  ASSERT_EQ(shared.code, 0) << shared.err;
-  // The one that the other begins as came first, and left its state.
-  EXPECT_LT(shared.out.find("start      2/2"), shared.out.find("start      1/2")) << shared.out;
-  EXPECT_TRUE(fs::exists(a_run("shared", "uniform-rho8-losscross") / "branch" / "2.ckpt"));
-  write_study("loss = [\"deferred:then=focal,at=2\"]\nepochs = [3]\n");
-  const Outcome alone = run("alone");
-  ASSERT_EQ(alone.code, 0) << alone.err;
-  const std::string deferred = "uniform-rho8-lossdeferred";
-  EXPECT_EQ(base::read_text(a_run("shared", deferred) / "log.json"),
-            base::read_text(a_run("alone", "uniform-rho8") / "log.json"));
+  const std::string deferred = "\"deferred:then=focal,at=2\"", plain = "\"cross_entropy\"";
+  write_study("loss = [" + deferred + ", " + plain + "]\nepochs = [3]\n");
+  ASSERT_EQ(run("shared", {"--only", "uniform-rho8-lossdeferred"}).code, 0);
+  EXPECT_TRUE(fs::exists(a_run("shared", "uniform-rho8-lossdeferred") / "branch" / "2.ckpt"));
+  const Outcome second =
+      run_program({"study", "work", "--run-folder", a_run("shared", "uniform-rho8-losscross").string()});
+  ASSERT_EQ(second.code, 0) << second.err;
+  EXPECT_THAT(second.out, HasSubstr("The first 2 epochs are those of another run"));
+  for (const auto& [name, loss] : {std::pair("lossdeferred", deferred), std::pair("losscross", plain)}) {
+    write_study("loss = [" + loss + "]\nepochs = [3]\n");
+    const Outcome alone = run(name);
+    ASSERT_EQ(alone.code, 0) << alone.err;
+    EXPECT_EQ(base::read_text(a_run("shared", std::string("uniform-rho8-") + name) / "log.json"),
+              base::read_text(a_run(name, "uniform-rho8") / "log.json"));
+  }
 }
 
 }  // namespace

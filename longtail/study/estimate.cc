@@ -5,7 +5,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
-#include <set>
+#include <optional>
 #include <tuple>
 
 #include "longtail/base/error.h"
@@ -14,7 +14,6 @@
 #include "longtail/data/registry.h"
 #include "longtail/nn/engine.h"
 #include "longtail/nn/init.h"
-#include "longtail/train/beginning.h"
 #include "longtail/train/checkpoint.h"
 #include "longtail/train/hold_out.h"
 #include "longtail/train/rebalance_method.h"
@@ -124,15 +123,12 @@ Speed measure_together(const train::RunConfig& config, const RunSize& run, int t
 // Seconds of a run. The epochs that it takes over from another one of the study cost nothing; a rebalanced run computes
 // features only, without a backward pass.
 double seconds_of(const PlannedRun& run, const RunSize& size, const Speed& speed,
-                  const std::set<std::string>& hashes) {
+                  const std::optional<Beginning>& beginning) {
   const double testing = static_cast<double>(size.test_images) * speed.image_seconds;
   double training = static_cast<double>(size.steps) * speed.step_seconds;
-  int epochs = train::logged_epochs(run.config);
-  if (run.config.rebalance != train::kNoRebalance) {
+  const int epochs = train::logged_epochs(run.config) - (beginning ? beginning->epochs : 0);
+  if (run.config.rebalance != train::kNoRebalance)
     training = static_cast<double>(size.images) * speed.image_seconds;
-  } else if (hashes.contains(beginning_hash(run))) {
-    epochs -= train::beginning_of(run.config)->epochs;
-  }
   return epochs * (training + testing);
 }
 
@@ -161,8 +157,7 @@ Estimate estimate(const std::vector<PlannedRun>& runs, const std::vector<RunSize
     return NetworkShape{config.dataset,    config.model,      config.shortcut,
                         config.batch_size, config.image_size, config.width};
   };
-  std::set<std::string> hashes;
-  for (const PlannedRun& run : runs) hashes.insert(run.hash);
+  const auto beginnings = beginnings_of(runs);
   Estimate result;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const train::RunConfig& config = runs[i].config;
@@ -170,7 +165,7 @@ Estimate estimate(const std::vector<PlannedRun>& runs, const std::vector<RunSize
     if (!speeds.contains(kind))
       speeds[kind] = jobs > 0 ? measure_together(config, sizes[i], threads, jobs)
                               : measure(config, sizes[i], threads, false);
-    result.seconds.push_back(seconds_of(runs[i], sizes[i], speeds[kind], hashes));
+    result.seconds.push_back(seconds_of(runs[i], sizes[i], speeds[kind], beginnings[i]));
   }
   if (!runs.empty()) {
     const Speed& speed = speeds[kind_of(runs[0].config)];

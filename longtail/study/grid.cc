@@ -245,10 +245,20 @@ std::string parent_hash(const PlannedRun& run) {
   return train::config_hash(trained);
 }
 
-std::string beginning_hash(const PlannedRun& run) {
-  if (run.trainer || run.config.rebalance != train::kNoRebalance) return "";
-  const auto beginning = train::beginning_of(run.config);
-  return beginning ? train::config_hash(beginning->config) : "";
+std::vector<std::optional<Beginning>> beginnings_of(std::span<const PlannedRun> runs) {
+  std::vector<std::optional<Beginning>> result(runs.size());
+  std::map<std::string, std::vector<std::size_t>> related;  // only these are worth a closer look
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const train::RunConfig& config = runs[i].config;
+    if (runs[i].trainer || config.rebalance != train::kNoRebalance) continue;
+    std::vector<std::size_t>& before = related[train::common_part(config)];
+    for (const std::size_t other : before) {
+      const int epochs = train::alike_epochs(config, runs[other].config);
+      if (epochs < config.epochs && epochs > (result[i] ? result[i]->epochs : 0)) result[i] = {other, epochs};
+    }
+    before.push_back(i);
+  }
+  return result;
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,13 @@ struct PlannedRun {
 // study. Empty for other runs.
 std::string parent_hash(const PlannedRun& run);
 
-// Of a run that begins as another (train/beginning.h): the hash of that run, which may be one of the same study. Empty
-// for other runs.
-std::string beginning_hash(const PlannedRun& run);
+// The run of the study that another one begins as (train/beginning.h), and for how many epochs.
+struct Beginning {
+  std::size_t run = 0;  // its place in the study
+  int epochs = 0;
+};
+// Of each run: the one before it that it is alike for the most epochs, the first of several. None for most.
+std::vector<std::optional<Beginning>> beginnings_of(std::span<const PlannedRun> runs);
 
 // In the order of the file: the axis written first varies slowest. `engine` is what the file's `auto` means
 // in this study. An axis of a strategy's parameter multiplies only the strategies that take it. With cases:

@@ -228,6 +228,21 @@ TEST(Grid, ARebalancedRunNeedsTheRunItStartsFrom) {
               HasSubstr("done by a trainer"));
 }
 
+TEST(Grid, RunsBeginAsTheEarlierRunThatTheyAreAlikeTheLongest) {
+  const auto runs = resolve(read_study(base::source_dir() + "/studies/milestones.toml"), "simd");
+  const auto beginnings = beginnings_of(runs);
+  ASSERT_EQ(runs.size(), 30u);
+  // Ten runs per seed: milestones [160,180], [100,120], [120,140], [140,160], [180,190], each uniform and progressive.
+  const std::vector<int> epochs = {0, 100, 120, 140, 160};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const int expected = epochs[i % 10 / 2];
+    ASSERT_EQ(beginnings[i].has_value(), expected > 0) << runs[i].name;
+    if (expected == 0) continue;
+    EXPECT_EQ(beginnings[i]->epochs, expected) << runs[i].name;
+    EXPECT_EQ(beginnings[i]->run, i / 10 * 10 + i % 2) << runs[i].name;
+  }
+}
+
 TEST(Grid, TheStudyOfRemediesHasItsRuns) {
   const auto runs = resolve(read_study(base::source_dir() + "/studies/remedies.toml"), "simd");
   EXPECT_EQ(runs.size(), 63u);

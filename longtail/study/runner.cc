@@ -64,9 +64,9 @@ class Runner {
     for (const PlannedRun& run : board.plan.runs) {
       const auto parent = places.find(parent_hash(run));
       parents_.push_back(parent == places.end() ? kNone : parent->second);
-      const auto beginning = places.find(beginning_hash(run));
-      beginnings_.push_back(beginning == places.end() ? kNone : beginning->second);
     }
+    for (const auto& beginning : beginnings_of(board.plan.runs))
+      beginnings_.push_back(beginning ? beginning->run : kNone);
     threads_ = options.threads > 0 ? options.threads
                                    : std::max(1, base::available_cpus() / std::max(1, options.jobs));
   }

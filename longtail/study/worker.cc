@@ -14,6 +14,7 @@
 #include "longtail/base/quote.h"
 #include "longtail/study/folder.h"
 #include "longtail/study/lock.h"
+#include "longtail/study/record.h"
 #include "longtail/train/beginning.h"
 #include "longtail/train/run.h"
 #include "longtail/train/run_folder.h"
@@ -156,21 +157,24 @@ struct Busy {};
 fs::path trained_parent(const PlannedRun& run, const WorkOptions& options, const Teller& teller);
 
 // What the run begins from, if another one of this study has left it, and what it leaves for others.
-void share_beginning(const PlannedRun& run, const fs::path& folder, train::RunOptions& training) {
-  const std::string hash = beginning_hash(run);
-  for (const auto& entry : fs::directory_iterator(folder.parent_path())) {
-    PlannedRun other;
-    try {
-      other = read_run(entry.path());
-    } catch (const base::Error&) {
-      continue;  // somebody else's trouble
+void share_beginning(const fs::path& folder, train::RunOptions& training) {
+  std::vector<PlannedRun> runs;
+  std::vector<fs::path> folders;
+  try {
+    for (const std::string& name : recorded_runs(folder.parent_path().parent_path())) {
+      folders.push_back(folder.parent_path() / name);
+      runs.push_back(read_run(folders.back()));
     }
-    if (!hash.empty() && other.hash == hash) {
-      training.begin_from = train::branch_path(entry.path(), train::beginning_of(run.config)->epochs);
-    }
-    if (beginning_hash(other) == run.hash) {
-      training.branch_epochs.push_back(train::beginning_of(other.config)->epochs);
-    }
+  } catch (const base::Error&) {
+    return;  // somebody else's trouble: this run can be trained whole
+  }
+  const auto beginnings = beginnings_of(runs);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!beginnings[i]) continue;
+    const auto [before, epochs] = *beginnings[i];
+    if (folders[i].filename() == folder.filename())
+      training.begin_from = train::branch_path(folders[before], epochs);
+    if (folders[before].filename() == folder.filename()) training.branch_epochs.push_back(epochs);
   }
 }
 
@@ -198,7 +202,7 @@ void train_run(const WorkOptions& options, const Teller& teller) {
     train::RunOptions training;
     training.folder = folder;
     training.parent = parent;
-    share_beginning(run, options.run_folder, training);
+    share_beginning(options.run_folder, training);
     training.on_progress = [&](const train::Progress& progress) { reporter(progress); };
     training.should_stop = [] { return stop_asked.load(); };
     training.on_note = [&](const std::string& sentence) { teller.tell("note", sentence); };

@@ -1,30 +1,32 @@
-// Runs that are alike until an epoch. A run whose loss or strategy changes at an epoch (`deferred`) is, until then, the
-// run that has the first of the two throughout: what that one has trained need not be trained twice.
+// Runs that are alike until an epoch: one whose loss or strategy changes there (`deferred`) and the run that keeps the
+// first of the two, or runs whose learning rate falls at other milestones. What one of them has trained until then
+// need not be trained again.
 //
-//   uniform, cross_entropy    |--------------------------*----------|
-//   deferred:at=160                                      |----------|   begins from its state after 160 epochs
+//   milestones 160, 180   |------------*---*------------|
+//   milestones 140, 160                |----------------|   begins from its state after 140 epochs
+//   deferred:at=160                        |------------|   begins from its state after 160 epochs
 #pragma once
 
 #include <filesystem>
-#include <optional>
+#include <string>
 
 #include "longtail/train/checkpoint.h"
 #include "longtail/train/config.h"
 
 namespace longtail::train {
 
-struct Beginning {
-  RunConfig config;  // resolved: the run that this one begins as
-  int epochs = 0;    // for so many epochs
-};
-// Of a run that is trained from its first epoch on in its own way: none.
-std::optional<Beginning> beginning_of(const RunConfig& config);
+// For how many epochs from the first one two runs are the same, weights and log to the last byte. 0 if they differ in
+// more than loss, strategy and learning rate.
+int alike_epochs(const RunConfig& a, const RunConfig& b);
+
+// What runs that are alike for an epoch must have in common, as text: everything but loss, strategy and learning rate.
+std::string common_part(const RunConfig& config);
 
 // Where a run leaves its state after an epoch for others to begin from.
 std::filesystem::path branch_path(const std::filesystem::path& run, int epochs_done);
 
-// The state of `config` after its beginning, from the state that another run left: the same bytes as if it had been
-// trained. `print` is what the log of `config` has. An Error if the state is not that of the beginning.
+// The state that another run left, as the one that `config` would have had: the same bytes as if it had been trained.
+// `print` is what the log of `config` has. An Error if the two were not alike so long.
 Checkpoint continued(Checkpoint beginning, const std::filesystem::path& source, const RunConfig& config,
                      const Fingerprint& print);
 

@@ -32,24 +32,45 @@ RunConfig four_epochs(const std::string& loss, const std::string& strategy = "un
   return config;
 }
 
-TEST(Beginning, IsTheRunWithTheFirstLossAndTheFirstStrategyThroughout) {
-  EXPECT_FALSE(beginning_of(four_epochs("focal")));
-  const auto loss = beginning_of(four_epochs("deferred:first=focal(gamma=1),at=0.5"));
-  ASSERT_TRUE(loss);
-  EXPECT_EQ(loss->config.loss, "focal:gamma=1");
-  EXPECT_EQ(loss->epochs, 2);
-  EXPECT_EQ(config_hash(loss->config), config_hash(four_epochs("focal:gamma=1")));
-  const auto both = beginning_of(four_epochs("deferred:at=3", "deferred:at=1"));
-  ASSERT_TRUE(both);
-  EXPECT_EQ(both->config.loss, "cross_entropy");
-  EXPECT_EQ(both->config.strategy, "uniform");
-  EXPECT_EQ(both->epochs, 1);
+RunConfig falling_at(std::vector<int> milestones, const std::string& strategy = "uniform") {
+  RunConfig config = four_epochs("cross_entropy", strategy);
+  config.warmup_epochs = 0;
+  config.milestones = std::move(milestones);
+  return config;
 }
 
-TEST(Beginning, ThereIsNoneWithoutACommonEpochOrWhereTheSecondMustHaveBeenTold) {
-  EXPECT_FALSE(beginning_of(four_epochs("deferred:at=0")));
-  EXPECT_FALSE(beginning_of(four_epochs("deferred:at=4")));
-  EXPECT_FALSE(beginning_of(four_epochs("cross_entropy", "deferred:then=focus,at=2")));
+TEST(AlikeEpochs, LastUntilTheFirstLossOrStrategyIsOver) {
+  const auto alike = [](const RunConfig& a, const RunConfig& b) {
+    EXPECT_EQ(alike_epochs(a, b), alike_epochs(b, a));
+    return alike_epochs(a, b);
+  };
+  const RunConfig plain = four_epochs("cross_entropy");
+  EXPECT_EQ(alike(plain, four_epochs("focal")), 0);
+  EXPECT_EQ(alike(plain, plain), 4);
+  EXPECT_EQ(alike(four_epochs("focal:gamma=1"), four_epochs("deferred:first=focal(gamma=1),at=0.5")), 2);
+  EXPECT_EQ(alike(plain, four_epochs("deferred:at=3", "deferred:at=1")), 1);
+  EXPECT_EQ(alike(four_epochs("deferred:at=3"), four_epochs("deferred:then=focal,at=2")), 2);
+  EXPECT_EQ(alike(four_epochs("deferred:at=3"), four_epochs("deferred:then=focal,at=3")), 3);
+  EXPECT_EQ(alike(plain, four_epochs("deferred:at=0")), 0);
+}
+
+TEST(AlikeEpochs, LastUntilOneLearningRateFalls) {
+  EXPECT_EQ(alike_epochs(falling_at({2, 3}), falling_at({1, 3})), 1);
+  EXPECT_EQ(alike_epochs(falling_at({2, 3}), falling_at({2})), 3);
+  RunConfig other = falling_at({2, 3});
+  other.lr_decay = 0.5;
+  EXPECT_EQ(alike_epochs(falling_at({2, 3}), other), 2);
+  other.lr = 0.03;
+  EXPECT_EQ(alike_epochs(falling_at({2, 3}), other), 0);
+}
+
+TEST(AlikeEpochs, AreNoneWhereSomethingElseDiffersOrALaterStrategyMustHaveBeenTold) {
+  RunConfig other = four_epochs("deferred:at=2");
+  other.seed = 7;
+  EXPECT_EQ(alike_epochs(four_epochs("cross_entropy"), other), 0);
+  EXPECT_EQ(
+      alike_epochs(four_epochs("cross_entropy"), four_epochs("cross_entropy", "deferred:then=focus,at=2")),
+      0);
 }
 
 class BranchedRun : public testing::Test {
@@ -85,7 +106,9 @@ class BranchedRun : public testing::Test {
 TEST_F(BranchedRun, HasTheBytesOfOneTrainedByItself) {
   for (const auto& [deferred, plain] :
        {std::pair{four_epochs("deferred:then=focal,at=2"), four_epochs("cross_entropy")},
-        std::pair{four_epochs("focal", "deferred:then=square_root,at=2"), four_epochs("focal")}}) {
+        std::pair{four_epochs("focal", "deferred:then=square_root,at=2"), four_epochs("focal")},
+        std::pair{four_epochs("cross_entropy"), four_epochs("deferred:then=focal,at=2")},
+        std::pair{falling_at({2, 3}, "progressive"), falling_at({3}, "progressive")}}) {
     train("plain", plain, {}, {2});
     train("alone", deferred);
     epochs_trained_ = 0;
@@ -122,10 +145,10 @@ TEST_F(BranchedRun, IsTrainedWholeWhereTheStateCannotBeUsed) {
   }
 }
 
-TEST_F(BranchedRun, AStateOfAnotherEpochIsNotTaken) {
-  train("plain", four_epochs("cross_entropy"), {}, {1});
-  train("branched", four_epochs("deferred:then=focal,at=2"), branch_path(folder_ / "plain", 1));
-  EXPECT_THAT(notes_, HasSubstr("the state after 2 epochs is needed, this is one after 1"));
+TEST_F(BranchedRun, AStateFromAfterTheRunsPartedIsNotTaken) {
+  train("plain", four_epochs("cross_entropy"), {}, {3});
+  train("branched", four_epochs("deferred:then=focal,at=2"), branch_path(folder_ / "plain", 3));
+  EXPECT_THAT(notes_, HasSubstr("the two runs are alike for 2 epochs, and this is a state after 3"));
 }
 
 }  // namespace

@@ -241,7 +241,7 @@ void Training::begin() {
     refuse_other_fingerprint(options_.folder, log().fingerprint, print);
     progress_.result = log().last.accuracy;
     recorder_->recall_best(state_);
-    note(fmt::format("Going on after epoch {} of {}.", state_.epochs_done, config_.epochs));
+    note(fmt::format("Resuming after epoch {} of {}.", state_.epochs_done, config_.epochs));
     if (log().fingerprint.version != print.version) {
       note(fmt::format("The run was begun by version {}, this is {}.", log().fingerprint.version,
                        print.version));
