@@ -317,8 +317,9 @@ Family analyse(const SeedTable& table, const FamilyOptions& options) {
     own.comparable = true;
     own.may_be_best = true;
     own.effect = least.effect[i];
-    if (own.effect > family.standings[family.leader].effect) family.leader = who[i];
   }
+  family.leader = who[static_cast<std::size_t>(std::max_element(least.effect.begin(), least.effect.end()) -
+                                               least.effect.begin())];
   const std::size_t baseline =
       static_cast<std::size_t>(std::find(who.begin(), who.end(), options.baseline) - who.begin());
   for (std::size_t i = 0; i < who.size() && baseline < who.size(); ++i) {

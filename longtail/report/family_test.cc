@@ -280,6 +280,14 @@ TEST(FamilyTest, OneSeedGivesDifferencesButNoJudgement) {
   EXPECT_EQ(family.may_be_best().size(), 3u);
 }
 
+TEST(FamilyTest, TheLeaderMayComeBeforeTheBaselineOrAfterIt) {
+  const std::vector<double> best = {60, 61.5, 62.2}, middle = {50, 52, 51}, worst = {40, 41, 42.5};
+  EXPECT_EQ(analyse({{"a", "b", "c"}, {best, middle, worst}}, {.baseline = 1}).leader, 0u);
+  EXPECT_EQ(analyse({{"a", "b", "c"}, {best, middle, worst}}, {.baseline = 2}).leader, 0u);
+  EXPECT_EQ(analyse({{"a", "b", "c"}, {worst, middle, best}}, {.baseline = 1}).leader, 2u);
+  EXPECT_EQ(analyse({{"a", "b", "c"}, {middle, best, worst}}, {.baseline = 2}).leader, 1u);
+}
+
 TEST(FamilyTest, WithoutCommonSeedsNothingIsCompared) {
   const Family family = analyse({{"a", "b"}, {{50, kNaN}, {kNaN, 52}}});
   EXPECT_EQ(family.method, Method::kNone);
