@@ -12,6 +12,7 @@
 
 #include "longtail/base/quote.h"
 #include "longtail/report/figures.h"
+#include "longtail/report/table.h"
 
 namespace longtail::report {
 
@@ -21,31 +22,69 @@ inline constexpr double kPage = 17.6;   // cm: both
 inline constexpr const char* kPlain =
     "set termoption noenhanced\nset termoption fontscale 0.82\nset format x '%h'\n"
     "set key samplen 2 spacing 1.15 Left reverse\n";
-// A key of its own across the whole figure, the last plot of a multiplot; gnuplot would keep it as narrow as
-// a panel.
-inline std::string key_across(const std::string& entries) {
-  return "unset title\nunset xlabel\nunset ylabel\nunset arrow\nunset label\nunset tics\nunset border\nunset "
-         "grid\n"
-         "set lmargin at screen 0.02\nset rmargin at screen 0.98\nset bmargin at screen 0.90\n"
-         "set tmargin at screen 0.99\nset xrange [0:1]\nset yrange [0:1]\n"
-         "set key center center horizontal maxrows 2 samplen 2\nplot " +
-         entries.substr(0, entries.size() - 2) + "\n";
-}
+inline constexpr const char* kKeyAbove = "set key outside top center horizontal maxrows 2 width -1\n";
+inline constexpr const char* kKeyBeside = "set key outside right center vertical maxrows 40\n";
 // Dashes by number, short enough to follow a curve.
 inline constexpr std::array<const char*, 6> kDash = {"solid", "solid",      "(9,7)",
                                                      "(3,5)", "(18,6,3,6)", "(26,8)"};
 
 inline std::string quoted(const std::string& words) { return base::quote::gnuplot(words); }
 
+// Rows that a key of series takes in a figure of so many cm, with so many further characters per entry.
+inline int key_rows(const std::vector<Series>& entries, double width, int more = 0) {
+  int longest = 0;
+  for (const Series& one : entries) longest = std::max(longest, display_width(one.label()) + more);
+  const int columns = std::max(1, static_cast<int>(width / (1.3 + 0.146 * longest)));
+  return (static_cast<int>(entries.size()) + columns - 1) / columns;
+}
+
 struct Drawing {
   const Results& results;
   const Summary& summary;
   std::vector<Look> look;
 
-  std::string title(std::size_t s) const { return quoted(results.series[s].title()); }
+  std::string title(std::size_t s) const { return quoted(results.series[s].label()); }
+
+  // Whether a key above a figure of one column would leave no room for the figure.
+  bool crowded() const { return key_rows(results.series, kColumn) > 4; }
+  // A figure of one column with its key above; with many series one of both columns with the key beside it.
+  base::Figure column_figure(double height) const {
+    const double entries = 1.2 + 0.45 * static_cast<double>(results.series.size());
+    base::Figure figure =
+        crowded() ? base::Figure(kPage, std::max(height, entries)) : base::Figure(kColumn, height);
+    figure.script(std::string(kPlain) + (crowded() ? kKeyBeside : kKeyAbove));
+    return figure;
+  }
 };
 
-inline constexpr const char* kKeyAbove = "set key outside top center horizontal maxrows 2 width -1\n";
+// Panels side by side with one key above them all: what is above them grows with the rows of the key.
+struct PanelLayout {
+  double height = 0;  // cm, of the figure
+  double above = 0;   // cm, of that what a key of more than two rows takes
+  int rows = 2;       // of the key
+
+  PanelLayout(double plain, int key_rows)
+      : height(plain + 0.45 * std::max(0, key_rows - 2)),
+        above(height - plain),
+        rows(std::max(2, key_rows)) {}
+  std::string multiplot(std::size_t panels) const {
+    const double plain = height - above;
+    return fmt::format("set multiplot layout 1,{} margins 0.065,0.975,{:.4g},{:.4g} spacing 0.075,0.05\n",
+                       panels, 0.155 * plain / height, 0.82 * plain / height);
+  }
+  // The key is the last plot of the multiplot; gnuplot would keep it as narrow as a panel.
+  std::string key(const std::string& entries) const {
+    const double plain = height - above;
+    return fmt::format(
+               "unset title\nunset xlabel\nunset ylabel\nunset arrow\nunset label\nunset tics\nunset border\n"
+               "unset grid\nset lmargin at screen 0.02\nset rmargin at screen 0.98\n"
+               "set bmargin at screen {:.4g}\nset tmargin at screen {:.4g}\nset xrange [0:1]\nset yrange "
+               "[0:1]\n"
+               "set key center center horizontal maxrows {} samplen 2\nplot ",
+               0.9 * plain / height, 1 - 0.01 * plain / height, rows) +
+           entries.substr(0, entries.size() - 2) + "\n";
+  }
+};
 
 // About four ticks, at round numbers.
 inline double tick_step(double range) {

@@ -60,10 +60,10 @@ std::string places(const std::vector<std::string>& titles) {
 }
 
 NamedFigure overall_bars(const Drawing& d) {
-  NamedFigure out{"overall", base::Figure(kColumn, 6.6)};
+  NamedFigure out{"overall", d.column_figure(6.6)};
   std::vector<std::string> titles;
   for (const auto& condition : d.results.conditions) titles.push_back(condition.phrase());
-  out.figure.script(std::string(kPlain) + kKeyAbove + places(titles) + "set ylabel 'Test accuracy (%)'\n");
+  out.figure.script(places(titles) + "set ylabel 'Test accuracy (%)'\n");
   out.figure.script(bars(d, out.figure, titles.size(), [&](std::size_t s, std::size_t g) {
     return average(d.results, d.results.series[s], d.results.conditions[g], Metric::kOverall,
                    d.summary.options);
@@ -72,9 +72,9 @@ NamedFigure overall_bars(const Drawing& d) {
 }
 
 NamedFigure group_bars(const Drawing& d, const Condition& condition) {
-  NamedFigure out{"groups_" + condition.slug(), base::Figure(kColumn, 6.6)};
+  NamedFigure out{"groups_" + condition.slug(), d.column_figure(6.6)};
   constexpr std::array<Metric, 3> kGroups = {Metric::kHead, Metric::kMedium, Metric::kTail};
-  out.figure.script(std::string(kPlain) + kKeyAbove + places({"Head", "Medium", "Tail"}) + "set ylabel " +
+  out.figure.script(places({"Head", "Medium", "Tail"}) + "set ylabel " +
                     quoted("Test accuracy (%), " + condition.phrase()) + "\n");
   for (std::size_t g = 0; g < kGroups.size(); ++g) {
     bool any = false;
@@ -92,12 +92,12 @@ NamedFigure group_bars(const Drawing& d, const Condition& condition) {
 }
 
 NamedFigure effect_of_rho(const Drawing& d) {
-  NamedFigure out{"effect_of_rho", base::Figure(kPage, 6.2)};
+  const PanelLayout layout(6.2, key_rows(d.results.series, kPage));
+  NamedFigure out{"effect_of_rho", base::Figure(kPage, layout.height)};
   std::vector<std::string> titles;
   for (const Condition& condition : d.results.conditions) titles.push_back(condition.text());
   std::string script =
-      std::string(kPlain) + "set multiplot layout 1,3 margins 0.065,0.975,0.155,0.82 spacing 0.075,0.05\n" +
-      places(titles) +
+      std::string(kPlain) + layout.multiplot(3) + places(titles) +
       "set xlabel 'Imbalance ratio ρ' offset 0,0.4\nset yrange [*:*]\nset offsets 0,0,1,1\nunset key\n";
   std::string keys;
   for (std::size_t s = 0; s < d.results.series.size(); ++s) {
@@ -137,7 +137,7 @@ NamedFigure effect_of_rho(const Drawing& d) {
                            : plot + "\n";
     first = false;
   }
-  out.figure.script(script + key_across(keys) + "unset multiplot\n");
+  out.figure.script(script + layout.key(keys) + "unset multiplot\n");
   return out;
 }
 
@@ -153,7 +153,7 @@ NamedFigure paired_dots(const Drawing& d) {
   std::string tics = "set ytics scale 0 (";
   int longest = 0;
   for (std::size_t r = 0; r < rows_at.size(); ++r) {
-    std::string label = d.results.series[rows_at[r].first].title();
+    std::string label = d.results.series[rows_at[r].first].label();
     if (d.results.conditions.size() > 1) label += ", " + rows_at[r].second.phrase();
     longest = std::max(longest, display_width(label));
     tics += fmt::format("{}{} {}", r ? ", " : "", base::quote::gnuplot_tic(label), r);
@@ -221,8 +221,12 @@ std::vector<Look> looks(const Results& results) {
   const auto colour_of = [](const Series& series) {
     return std::string(sampling::strategy_colour(sampling::strategy_name(series.strategy())));
   };
+  // Yellow is too pale for lines.
+  std::vector<std::string> palette(base::kOkabeIto.begin(), base::kOkabeIto.end());
+  std::erase(palette, "#F0E442");
   std::set<std::string> reserved, given;
   for (const Series& series : results.series) reserved.insert(colour_of(series));
+  std::size_t again = 0;
   std::vector<Look> all;
   const std::size_t known = sampling::kPaperStrategies.size();
   std::size_t spare = known;
@@ -232,13 +236,12 @@ std::vector<Look> looks(const Results& results) {
     if (given.insert(colour).second) {
       if (const std::size_t place = sampling::strategy_place(series.strategy()); place < known) style = place;
     } else {
-      // A second series of the same strategy takes a colour that nobody else has, but for yellow, too pale
-      // for lines.
-      for (std::string_view candidate : base::kOkabeIto) {
-        if (candidate == "#F0E442" || !reserved.insert(std::string(candidate)).second) continue;
-        colour = candidate;
-        break;
-      }
+      // A second series of the same strategy takes a colour that nobody else has; when all are taken they come
+      // again, with other points and dashes.
+      const auto fresh = std::find_if(palette.begin(), palette.end(), [&](const std::string& candidate) {
+        return reserved.insert(candidate).second;
+      });
+      colour = fresh != palette.end() ? *fresh : palette[again++ % palette.size()];
     }
     if (style == spare) ++spare;
     all.push_back({colour, kDashes[style % 8], kPoints[style % 8], kPatterns[style % 8]});

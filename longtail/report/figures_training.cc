@@ -24,16 +24,25 @@ double least_mean(const Drawing& d, const Condition& condition, Track track) {
   return least;
 }
 
+constexpr int kLegendNumbers = 17;  // characters of "  39.0 ± 0.3 (10)"
+
 // The name of a series with its overall accuracy: mean, standard error and number of seeds.
 std::string legend(const Drawing& d, std::size_t s, const Condition& condition) {
   SummaryOptions options = d.summary.options;
   options.deviation = Deviation::kSample;
   const Average a = average(d.results, d.results.series[s], condition, Metric::kOverall, options);
-  const std::string name = d.results.series[s].title();
+  const std::string name = d.results.series[s].label();
   if (a.seeds == 0 || !std::isfinite(a.mean)) return quoted(name);
   if (a.seeds == 1) return quoted(fmt::format("{}  {:.1f} (1)", name, a.mean));
   return quoted(
       fmt::format("{}  {:.1f} ± {:.1f} ({})", name, a.mean, a.deviation / std::sqrt(a.seeds), a.seeds));
+}
+
+// Whether its networks were not trained but rebalanced: it has no curve of its own beside the others.
+bool made_afterwards(const Results& results, const Series& series) {
+  return std::any_of(results.runs.begin(), results.runs.end(), [&](const RunResult& run) {
+    return run.series == series && run.log && run.log->parent;
+  });
 }
 
 // Lines with bands for one track; what to plot, or nothing if no series has it. A band is cut at `floor`: no
@@ -43,6 +52,7 @@ std::string curve_plot(const Drawing& d, base::Figure& figure, const Condition& 
   std::string bands, lines, marks;
   const bool first = keys.empty();
   for (std::size_t s = 0; s < d.results.series.size(); ++s) {
+    if (made_afterwards(d.results, d.results.series[s])) continue;
     const Curve c = curve(d.results, d.results.series[s], condition, track, d.summary.options.deviation);
     if (c.mean.empty()) continue;
     std::string rows;
@@ -99,12 +109,12 @@ struct Panel {
 // Panels side by side with one key above them all.
 NamedFigure panels(const Drawing& d, const std::string& name, const Condition& condition,
                    const std::vector<Panel>& list, double height) {
-  NamedFigure out{name, base::Figure(kPage, height)};
-  std::string script =
-      std::string(kPlain) + milestone_arrows(d, condition) +
-      fmt::format("set multiplot layout 1,{} margins 0.065,0.975,0.155,0.82 spacing 0.075,0.05\n",
-                  list.size()) +
-      epoch_axis(d) + "unset key\n";
+  std::vector<Series> shown = d.results.series;
+  std::erase_if(shown, [&](const Series& series) { return made_afterwards(d.results, series); });
+  const PanelLayout layout(height, key_rows(shown, kPage, kLegendNumbers));
+  NamedFigure out{name, base::Figure(kPage, layout.height)};
+  std::string script = std::string(kPlain) + milestone_arrows(d, condition) + layout.multiplot(list.size()) +
+                       epoch_axis(d) + "unset key\n";
   std::string keys;
   for (std::size_t i = 0; i < list.size(); ++i) {
     script += fmt::format("set title '{}' offset 0,-0.6\nset ylabel '{}' offset 1.2,0\n", list[i].title,
@@ -121,7 +131,7 @@ NamedFigure panels(const Drawing& d, const std::string& name, const Condition& c
     script +=
         fmt::format("{}set logscale y\nset yrange [{:.6g}:*]\n", least > 0 ? "" : "un", floor) + plot + "\n";
   }
-  out.figure.script(script + "unset logscale y\n" + key_across(keys) + "unset multiplot\n");
+  out.figure.script(script + "unset logscale y\n" + layout.key(keys) + "unset multiplot\n");
   return out;
 }
 
@@ -222,7 +232,7 @@ NamedFigure class_distribution(const Drawing& d) {
 }
 
 NamedFigure class_accuracy(const Drawing& d, const Condition& condition) {
-  NamedFigure out{"per_class_" + condition.slug(), base::Figure(kColumn, 6.6)};
+  NamedFigure out{"per_class_" + condition.slug(), d.column_figure(6.6)};
   const std::vector<std::int64_t>& counts = d.results.example(condition)->log->class_counts;
   std::vector<std::size_t> order(counts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -254,7 +264,7 @@ NamedFigure class_accuracy(const Drawing& d, const Condition& condition) {
                          kDash[static_cast<std::size_t>(d.look[s].dash)], d.look[s].colour, d.title(s));
   }
   if (lines.empty()) lines = "NaN notitle, ";
-  out.figure.script(std::string(kPlain) + kKeyAbove + "set logscale x\nset yrange [0:100]\n" +
+  out.figure.script("set logscale x\nset yrange [0:100]\n" +
                     fmt::format("set xrange [{}:{}]\n",
                                 0.8 * static_cast<double>(std::max<std::int64_t>(1, counts[order.front()])),
                                 1.25 * static_cast<double>(counts[order.back()])) +

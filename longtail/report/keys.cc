@@ -30,6 +30,15 @@ std::string Series::title() const {
   return title + " (" + own.substr(1) + (beside_.empty() ? "" : ", " + beside_) + ")";
 }
 
+std::string Series::label() const {
+  constexpr std::size_t kLongest = 52;
+  const std::string whole = title();
+  if (whole.size() <= kLongest) return whole;
+  std::size_t end = kLongest - 1;
+  while (end > 0 && (static_cast<unsigned char>(whole[end]) & 0xC0) == 0x80) --end;  // no half characters
+  return whole.substr(0, end) + "…";
+}
+
 std::string Series::words() const {
   std::string words = title();
   for (std::size_t i = 0; i < sampling::strategy_name(strategy_).size(); ++i)

@@ -18,6 +18,7 @@ class Series {
   const std::string& strategy() const { return strategy_; }
   const std::string& text() const { return text_; }  // "progressive:gamma=2 (lr=0.05)"
   std::string title() const;                         // "Progressive (gamma=2, lr=0.05)"
+  std::string label() const;                         // the title, cut to what a figure has room for
   std::string words() const;                         // "progressive (gamma=2, lr=0.05)": in a sentence
   std::string slug() const;                          // "progressive_gamma_2_lr_0_05": for a file name
 

@@ -20,6 +20,12 @@ TEST(KeysTest, ASeriesIsShownWithTheParametersOfStrategyAndRunInOnePairOfBracket
   EXPECT_EQ(Series().title(), "");
 }
 
+TEST(KeysTest, ALabelIsTheTitleCutBetweenCharacters) {
+  EXPECT_EQ(Series("uniform", "lr=0.05").label(), "Uniform (lr=0.05)");
+  const std::string label = Series("uniform", "note=" + std::string(33, 'x') + "äöü and so on").label();
+  EXPECT_EQ(label, "Uniform (note=" + std::string(33, 'x') + "äö…");
+}
+
 TEST(KeysTest, AConditionIsItsDataAndItsRatio) {
   const Condition plain(100), named("groups=50,10", 100);
   EXPECT_EQ(plain.text(), "100");

@@ -223,6 +223,13 @@ bool goes_without_saying(const RunResult& run, const std::string& key) {
   return (key == "loss" || key == "augment" || key == "val_fraction") && !departs(run, key);
 }
 
+// How a parameter stands in the name of a series: what comes after the default augmentation is known by its own name.
+std::string named(const std::string& key, const std::string& value) {
+  constexpr std::string_view kCropFlip = "crop_flip+";
+  if (key == "augment" && value.starts_with(kCropFlip)) return value.substr(kCropFlip.size());
+  return fmt::format("{}={}", key, value);
+}
+
 void name_run(RunResult& run, const std::set<std::string>& keys) {
   std::vector<std::string> extra, data;
   for (const std::string& key : keys) {
@@ -231,7 +238,7 @@ void name_run(RunResult& run, const std::set<std::string>& keys) {
     if (kOfData.contains(key)) {
       data.push_back(key == "dataset" ? value : fmt::format("{}={}", key, value));
     } else {
-      extra.push_back(fmt::format("{}={}", key, value));
+      extra.push_back(named(key, value));
     }
   }
   // A CSV has named its series already.

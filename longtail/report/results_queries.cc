@@ -39,10 +39,13 @@ std::vector<Series> Results::series_in(const Condition& condition) const {
 }
 
 const RunResult* Results::example(const Condition& condition) const {
+  const RunResult* found = nullptr;
   for (const RunResult& run : runs) {
-    if (run.log && run.condition == condition) return &run;
+    if (!run.log || run.condition != condition) continue;
+    if (!run.log->parent) return &run;  // a rebalanced one has no training to show
+    if (!found) found = &run;
   }
-  return nullptr;
+  return found;
 }
 
 std::vector<double> Results::values(const Series& one, const Condition& condition, Metric metric,

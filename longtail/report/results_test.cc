@@ -171,6 +171,17 @@ TEST(ResultsTest, TheSeriesNearestToTheDefaultsIsKnown) {
               ElementsAre("uniform", "uniform (loss=class_weighted)", "uniform (loss=focal)"));
 }
 
+TEST(ResultsTest, MixingIsNamedWithoutTheCropAndFlipBeforeIt) {
+  const test::Folder folder("mixing");
+  for (const char* augment : {"crop_flip", "crop_flip+mixup:alpha=1", "none"}) {
+    train::RunLog log = test::make_log({"uniform", 100, 1, 10});
+    log.config["augment"] = augment;
+    folder.add(augment, log);
+  }
+  EXPECT_THAT(test::texts(read(folder.path()).series),
+              ElementsAre("uniform", "uniform (augment=none)", "uniform (mixup:alpha=1)"));
+}
+
 TEST(ResultsTest, ANumberAtItsDefaultIsNamedWhereItVaries) {
   const test::Folder folder("numbers");
   for (const char* lr : {"0.1", "0.2"}) {
