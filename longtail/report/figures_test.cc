@@ -50,7 +50,8 @@ TEST_F(FiguresOf, FewSeriesHaveTheirKeyAbove) {
 }
 
 TEST_F(FiguresOf, ManySeriesHaveTheirKeyBesideThem) {
-  for (const char* loss : {"cross_entropy", "focal", "focal:gamma=1", "focal:gamma=3", "focal:gamma=4", "focal:gamma=5"})
+  for (const char* loss :
+       {"cross_entropy", "focal", "focal:gamma=1", "focal:gamma=3", "focal:gamma=4", "focal:gamma=5"})
     add("none", loss);
   for (const char* name : {"groups_rho100", "overall", "per_class_rho100"})
     EXPECT_THAT(script(name), HasSubstr("set key outside right")) << name;

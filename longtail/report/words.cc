@@ -71,11 +71,11 @@ std::string report_facts(const Results& results) {
   };
   std::set<std::string> strategies;
   std::set<double> ratios;
-  int fewest = results.epochs();
+  std::set<int> epochs;  // of the trainings, also of those behind rebalanced runs
   for (const RunResult& run : results.runs) {
     strategies.insert(run.strategy);
     ratios.insert(run.rho);
-    if (run.log) fewest = std::min(fewest, run.log->epochs());
+    if (run.log && run.log->trained_epochs() > 0) epochs.insert(run.log->trained_epochs());
   }
   std::vector<std::string> parts = {count(results.runs.size(), "run", "runs"),
                                     count(strategies.size(), "strategy", "strategies")};
@@ -85,10 +85,8 @@ std::string report_facts(const Results& results) {
   if (results.conditions.size() != ratios.size())
     parts.push_back(count(results.conditions.size(), "condition", "conditions"));
   parts.push_back(count(results.seeds.size(), "seed", "seeds"));
-  if (results.epochs() > 0) {
-    parts.push_back(fewest == results.epochs() ? fmt::format("{} epochs", fewest)
-                                               : fmt::format("{} to {} epochs", fewest, results.epochs()));
-  }
+  if (epochs.size() == 1) parts.push_back(fmt::format("{} epochs", *epochs.begin()));
+  if (epochs.size() > 1) parts.push_back(fmt::format("{} to {} epochs", *epochs.begin(), *epochs.rbegin()));
   return base::join(parts, " · ");
 }
 
