@@ -87,6 +87,9 @@ def main(model, cifar, subset, epochs=10):
     print(f"{'':40}" + "".join(f"{name:>8}" for name in ("overall", "head", "medium", "tail")))
     features, weight, bias = features_of(net, judge.images), net.linear.weight.detach(), net.linear.bias.detach()
     unit = F.normalize(weight, dim=1)
+    norms = weight.norm(dim=1)
+    of_groups = [norms[counts > 100], norms[(counts > 20) & (counts <= 100)], norms[counts <= 20]]
+    print("mean norm of a class's weights" + " " * 18 + "".join(f"{norm.mean():8.2f}" for norm in of_groups))
     judge.say("as it is", features @ weight.T + bias)
     judge.say("tau-normalised (tau = 1), no bias", features @ unit.T)
     judge.say("tau-normalised (tau = 1), bias kept", features @ unit.T + bias)
