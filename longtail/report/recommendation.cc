@@ -43,6 +43,17 @@ std::string listed(std::vector<std::string> words) {
   return base::join(words, ", ") + " and " + last;
 }
 
+// The same of many: nobody reads a sentence of twenty names.
+std::string listed_shortly(std::vector<std::string> words) {
+  constexpr std::size_t kMost = 6, kNamed = 4;
+  if (words.size() > kMost) {
+    const auto others = static_cast<int>(words.size() - kNamed);
+    words.resize(kNamed);
+    words.push_back(count_word(others) + " others");
+  }
+  return listed(std::move(words));
+}
+
 // What the sentence is made of: the family that decides, in rows of the whole table.
 struct Verdicts {
   Family family;
@@ -114,7 +125,17 @@ class Writer {
   std::string words_of(const std::vector<std::size_t>& rows) const {
     std::vector<std::string> words;
     for (const std::size_t row : rows) words.push_back(word(row));
-    return listed(std::move(words));
+    return listed_shortly(std::move(words));
+  }
+  // Those that may be the best beside the leader; of many, the nearest to it are named.
+  std::string rivals_words() const {
+    std::vector<Change> nearest = made_.rivals;
+    std::stable_sort(nearest.begin(), nearest.end(),
+                     [](const Change& a, const Change& b) { return a.difference < b.difference; });
+    std::vector<std::string> words;
+    for (const Change& rival : nearest)
+      words.push_back(fmt::format("{} ({})", word_of(rival.against), rival_words(rival)));
+    return listed_shortly(std::move(words));
   }
   std::string title() const { return std::string(goal_title(q_.goal)); }
   std::string goal_in_a_sentence() const {
@@ -150,10 +171,7 @@ class Writer {
     std::string out = fmt::format(
         "Nothing can be recommended: none of {} is ruled out. {} has the highest {} ({})",
         words_of(v_.candidates), capital(word(v_.leader)), goal_in_a_sentence(), fixed(made_.mean, 1));
-    std::vector<std::string> rivals;
-    for (const Change& rival : made_.rivals)
-      rivals.push_back(fmt::format("{} ({})", word_of(rival.against), rival_words(rival)));
-    return out + "; not ruled out: " + listed(std::move(rivals)) + ".";
+    return out + "; not ruled out: " + rivals_words() + ".";
   }
 
   std::string rival_words(const Change& rival) const {
@@ -172,14 +190,11 @@ class Writer {
     std::string out = fmt::format("{} {}; ", title(), fixed(made_.mean, 1));
     out += fmt::format("{} {} ruled out", words_of(v_.ruled_out), v_.ruled_out.size() == 1 ? "is" : "are");
     if (made_.rivals.empty()) return out + ".";
-    std::vector<std::string> rivals;
     if (made_.rivals.size() == 1) {
       const Change& rival = made_.rivals[0];
       return out + fmt::format("; {} is not ({}).", word_of(rival.against), rival_words(rival));
     }
-    for (const Change& rival : made_.rivals)
-      rivals.push_back(fmt::format("{} ({})", word_of(rival.against), rival_words(rival)));
-    return out + fmt::format("; {} are not.", listed(std::move(rivals)));
+    return out + fmt::format("; {} are not.", rivals_words());
   }
 
   std::string change_words(const Change& change, bool name_the_other) const {

@@ -89,6 +89,23 @@ TEST(RecommendationTest, NothingIsRecommendedFromOneSeedFromOneStrategyFromTiesO
   EXPECT_FALSE(recommend({}).series);
 }
 
+TEST(RecommendationTest, OfManyRivalsTheNearestAreNamedAndTheOthersCounted) {
+  SeedTable table;
+  for (int i = 0; i < 10; ++i) {
+    table.names.push_back(std::string(1, static_cast<char>('a' + i)));
+    table.values.push_back({50.0 + i * 7 % 5 - 0.01 * i, 55.0 + i * 3 % 7, 52.0 + i * 5 % 4});
+  }
+  const Recommendation made = recommend({.table = table});
+  EXPECT_EQ(made.rivals.size(), 8u);
+  EXPECT_NE(made.sentence.find("; j (difference 0.7"), std::string::npos) << made.sentence;
+  EXPECT_NE(made.sentence.find(") and four others are not."), std::string::npos) << made.sentence;
+  std::vector<std::size_t> places;
+  for (const char* nearest : {"; j (", ", e (", ", g (", ", h ("})
+    places.push_back(made.sentence.find(nearest));
+  EXPECT_TRUE(std::is_sorted(places.begin(), places.end())) << made.sentence;
+  EXPECT_NE(places.back(), std::string::npos) << made.sentence;
+}
+
 TEST(RecommendationTest, ABaselineThatWinsSaysWhereAnotherMayBeBetter) {
   Question q{.table = {{"a", "b"}, {{50, 51, 52}, {44, 45.2, 45.9}}}};
   q.groups = {{"tail", {q.table.names, {{10, 11, 12}, {15, 16.2, 16.9}}}}};
