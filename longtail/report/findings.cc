@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "longtail/base/text.h"
 #include "longtail/report/summary.h"
@@ -46,6 +47,21 @@ void remark_on_spread(const Summary& summary, std::vector<std::string>& remarks)
                     "Each difference is judged by its own spread (paired t, Bonferroni's correction).",
                     metric_title(one.metric), one.condition.phrase(), p_text(one.family.unequal_p)));
   }
+}
+
+// Where one seed is compared, the spread is that of the series with several.
+void remark_on_single_seeds(const Summary& summary, std::vector<std::string>& remarks) {
+  std::set<Series> single, all;
+  for (const Comparison& c : summary.comparisons) {
+    if (!std::isfinite(c.low)) continue;
+    all.insert(c.series);
+    if (c.pairs() == 1) single.insert(c.series);
+  }
+  if (single.empty()) return;
+  remarks.push_back(fmt::format(
+      "{} of {} series {} compared by one seed: their intervals take the spread over seeds from the others, "
+      "which nothing here can check for them.",
+      single.size(), all.size(), single.size() == 1 ? "is" : "are"));
 }
 
 void remark_on_check(const Summary& summary, std::vector<std::string>& remarks) {
@@ -138,6 +154,7 @@ std::vector<std::string> remarks_of(const Results& results, const Summary& summa
       remarks.push_back(fmt::format("At {}: {}", one.condition.phrase(), one.family.limit));
   }
   remark_on_spread(summary, remarks);
+  remark_on_single_seeds(summary, remarks);
   remark_on_check(summary, remarks);
   remark_on_selection(results, summary, remarks);
   return remarks;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 
 #include "longtail/base/quote.h"
@@ -200,9 +201,22 @@ double reach_of(const Summary& summary, bool first) {
   return reach;
 }
 
+// As the comparisons are; of many series those of a metric together, the largest difference first.
+std::vector<std::size_t> order_of_findings(const Report& report) {
+  const std::vector<Comparison>& all = report.summary.comparisons;
+  std::vector<std::size_t> order(report.summary.findings.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (!many_series(report.results)) return order;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(all[a].metric, -all[a].difference) < std::pair(all[b].metric, -all[b].difference);
+  });
+  return order;
+}
+
 std::string findings_html(const Report& report) {
   const Summary& summary = report.summary;
   const double reach = reach_of(summary, true), reach_of_others = reach_of(summary, false);
+  const std::vector<std::size_t> order = order_of_findings(report);
   std::map<Series, std::string> colours;
   const std::vector<Look> look = looks(report.results);
   for (std::size_t s = 0; s < look.size(); ++s)
@@ -213,7 +227,7 @@ std::string findings_html(const Report& report) {
   for (auto condition = report.results.conditions.rbegin(); condition != report.results.conditions.rend();
        ++condition) {
     std::string main, more;
-    for (std::size_t i = 0; i < summary.findings.size(); ++i) {
+    for (const std::size_t i : order) {
       const Finding& f = summary.findings[i];
       if (f.condition != *condition || !summary.shows(f.metric)) continue;
       (shown_first(f.metric) ? main : more) += fmt::format(

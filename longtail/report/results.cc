@@ -202,17 +202,19 @@ bool departs(const RunResult& run, const std::string& key) {
   return entry && !kOfData.contains(key) && !value.empty() && value != entry->info.initial;
 }
 
-// Of the series of the first strategy the one with the fewest departures; the others are departures from it.
+// Of the series of the first strategy the one with the fewest departures, of several the one with the most runs;
+// the others are departures from it.
 Series plainest_of(const std::vector<Series>& series, const std::vector<RunResult>& runs,
                    const std::set<std::string>& keys) {
-  std::map<Series, std::ptrdiff_t> departures;
+  std::map<Series, std::ptrdiff_t> departures, fewer_runs;
   for (const RunResult& run : runs) {
     departures[run.series] =
         std::count_if(keys.begin(), keys.end(), [&](const std::string& key) { return departs(run, key); });
+    --fewer_runs[run.series];
   }
   const auto plainest = std::min_element(series.begin(), series.end(), [&](const auto& a, const auto& b) {
-    return std::pair(sampling::strategy_place(a.strategy()), departures[a]) <
-           std::pair(sampling::strategy_place(b.strategy()), departures[b]);
+    return std::tuple(sampling::strategy_place(a.strategy()), departures[a], fewer_runs[a]) <
+           std::tuple(sampling::strategy_place(b.strategy()), departures[b], fewer_runs[b]);
   });
   return plainest == series.end() ? Series() : *plainest;
 }
@@ -249,15 +251,16 @@ void name_run(RunResult& run, const std::set<std::string>& keys) {
 using Place = std::tuple<Series, Condition, std::int64_t>;
 Place place(const RunResult& run) { return {run.series, run.condition, run.seed}; }
 
-// Two engines are two series only if the same run was done on both; a study spread over unlike machines stays
-// one.
-bool engines_collide(const std::vector<RunResult>& runs) {
+// The series of which a run was done on two engines: only they are told apart by the engine. A study spread over
+// unlike machines stays one.
+std::set<Series> on_two_engines(const std::vector<RunResult>& runs) {
   std::map<Place, std::string> seen;
+  std::set<Series> found;
   for (const RunResult& run : runs) {
     const auto [at, fresh] = seen.emplace(place(run), value_of(run, "engine"));
-    if (!fresh && at->second != value_of(run, "engine")) return true;
+    if (!fresh && at->second != value_of(run, "engine")) found.insert(run.series);
   }
-  return false;
+  return found;
 }
 
 void drop_odd_epochs(std::vector<RunResult>& runs, const ReadOptions& options,
@@ -342,11 +345,15 @@ void note_unproven(const Results& results, std::vector<std::string>& warnings) {
       bare, bare == 1 ? " carries" : "s carry"));
 }
 
-// One series may be spread over unlike machines; whoever reads a difference should know.
-void note_engines(const Results& results, bool named, std::vector<std::string>& warnings) {
+// Series may be compared across unlike machines; whoever reads a difference should know.
+void note_engines(const Results& results, std::vector<std::string>& warnings) {
   std::set<std::string> engines;
+  bool named = true;
   for (const RunResult& run : results.runs) {
-    if (!value_of(run, "engine").empty()) engines.insert(value_of(run, "engine"));
+    const std::string engine = value_of(run, "engine");
+    if (engine.empty()) continue;
+    engines.insert(engine);
+    named = named && run.series.text().find("engine=" + engine) != std::string::npos;
   }
   if (engines.size() < 2 || named) return;
   warnings.push_back(fmt::format(
@@ -354,19 +361,34 @@ void note_engines(const Results& results, bool named, std::vector<std::string>& 
       engines.size(), base::join(std::vector<std::string>(engines.begin(), engines.end()), ", ")));
 }
 
+// A warning a series, or one for all that lack the same seeds if they are many.
 void note_missing(const Results& results, std::vector<std::string>& warnings) {
+  constexpr std::size_t kMany = 4;
   for (const Condition& condition : results.conditions) {
+    std::map<std::vector<std::string>, std::vector<std::string>> lacking;  // seeds -> series
+    std::vector<std::vector<std::string>> order;
     for (const Series& series : results.series) {
       std::vector<std::string> missing;
       for (std::int64_t seed : results.seeds) {
         if (!results.find(series, condition, seed)) missing.push_back(std::to_string(seed));
       }
       if (missing.empty()) continue;
-      if (missing.size() == results.seeds.size()) {
-        warnings.push_back(fmt::format("{} at {}: no run.", series.title(), condition.phrase()));
+      if (lacking[missing].empty()) order.push_back(missing);
+      lacking[missing].push_back(series.title());
+    }
+    for (const std::vector<std::string>& missing : order) {
+      const std::vector<std::string>& who = lacking[missing];
+      const std::string what =
+          missing.size() == results.seeds.size()
+              ? "no run"
+              : fmt::format("seed{} {} missing", missing.size() > 1 ? "s" : "", base::join(missing, ", "));
+      if (who.size() < kMany) {
+        for (const std::string& one : who)
+          warnings.push_back(fmt::format("{} at {}: {}.", one, condition.phrase(), what));
       } else {
-        warnings.push_back(fmt::format("{} at {}: seed{} {} missing.", series.title(), condition.phrase(),
-                                       missing.size() > 1 ? "s" : "", base::join(missing, ", ")));
+        warnings.push_back(fmt::format("{} of {} series at {}: {} ({}, {} and {} others).", who.size(),
+                                       results.series.size(), condition.phrase(), what, who[0], who[1],
+                                       who.size() - 2));
       }
     }
   }
@@ -380,9 +402,11 @@ Results detail::arrange(std::vector<RunResult> runs, std::vector<std::string> wa
   std::set<std::string> keys = varying(runs);
   if (options.epochs == 0) keys.insert("epochs");
   for (RunResult& run : runs) name_run(run, keys);
-  if (engines_collide(runs)) {
+  if (const std::set<Series> twice = on_two_engines(runs); !twice.empty()) {
     keys.insert("engine");
-    for (RunResult& run : runs) name_run(run, keys);
+    for (RunResult& run : runs) {
+      if (twice.contains(run.series)) name_run(run, keys);
+    }
   }
   drop_duplicates(runs, warnings);
 
@@ -406,7 +430,7 @@ Results detail::arrange(std::vector<RunResult> runs, std::vector<std::string> wa
   results.runs = std::move(runs);
   check_pairs(results, warnings);
   note_unproven(results, warnings);
-  note_engines(results, keys.contains("engine"), warnings);
+  note_engines(results, warnings);
   note_missing(results, warnings);
   for (std::string& warning : warnings)
     warning = base::to_utf8(warning);  // may quote a file that is not text

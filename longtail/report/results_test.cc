@@ -192,6 +192,26 @@ TEST(ResultsTest, ANumberAtItsDefaultIsNamedWhereItVaries) {
   EXPECT_THAT(test::texts(read(folder.path()).series), ElementsAre("uniform (lr=0.1)", "uniform (lr=0.2)"));
 }
 
+TEST(ResultsTest, OnlyTheSeriesThatWasDoneTwiceIsCalledByItsEngineAndTheLargerIsTheBaseline) {
+  const test::Folder folder("twice");
+  for (std::int64_t seed : {1, 2}) {
+    train::RunLog log = test::make_log({"uniform", 100, seed, 10});
+    log.fingerprint.engine = "onednn";
+    folder.add("uniform_" + std::to_string(seed), log);
+    log = test::make_log({"progressive", 100, seed, 10});
+    log.fingerprint.engine = "onednn";
+    folder.add("progressive_" + std::to_string(seed), log);
+  }
+  train::RunLog log = test::make_log({"uniform", 100, 1, 10});
+  log.fingerprint.engine = "amx";
+  folder.add("again", log);
+  const Results results = read(folder.path());
+  EXPECT_THAT(test::texts(results.series),
+              ElementsAre("uniform (engine=amx)", "uniform (engine=onednn)", "progressive"));
+  EXPECT_EQ(results.plainest.text(), "uniform (engine=onednn)");
+  EXPECT_THAT(results.warnings, Contains(HasSubstr("2 engines (amx, onednn)")));
+}
+
 TEST(ResultsTest, EnginesThatAreMixedAreNamedInAWarning) {
   const test::Folder folder("engines");
   train::RunLog log = test::make_log({"uniform", 100, 1, 10});

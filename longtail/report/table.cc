@@ -222,7 +222,8 @@ std::string to_csv(const Table& table) {
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     if (c) out += ',';
     out += csv_escape(table.columns[c].title);
-    if (has_spread(table, c)) out += ',' + csv_escape(table.columns[c].title + " std");
+    if (has_spread(table, c))
+      out += ',' + csv_escape(fmt::format("{} {}", table.columns[c].title, table.columns[c].spread));
   }
   out += '\n';
   for (const auto& row : table.rows) {

@@ -33,6 +33,7 @@ struct Column {
   std::string title{};
   bool left = false;      // words to the left, numbers to the right
   bool grouping = false;  // equal values that follow each other are printed once, with a rule between groups
+  const char* spread = "std";  // what the spread of its cells is called in CSV
 };
 
 struct Table {

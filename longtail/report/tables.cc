@@ -1,4 +1,4 @@
-// The tables of accuracies; those of data and training are in tables_setup.cc.
+// The tables of accuracies; those of differences are in tables_paired.cc, of data and training in tables_setup.cc.
 #include "longtail/report/tables.h"
 
 #include <fmt/format.h>
@@ -6,12 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "longtail/base/text.h"
+#include "longtail/report/tables_parts.h"
 
 namespace longtail::report {
 namespace {
-
-constexpr std::size_t kSeedColumns = 10;  // more seeds than this and a table shows their number instead
 
 // The fewest seeds that a cell of the results has, of those that have any.
 std::size_t fewest_seeds(const Results& results) {
@@ -33,17 +31,9 @@ std::string seeds_phrase(const Results& results, bool deviations = true) {
                      fewest < most ? fmt::format("{} to ", fewest) : "", most);
 }
 
-std::string protocol_phrase(const SummaryOptions& options) {
-  return options.at == At::kBest ? "best epoch" : "last epoch";
-}
-
 std::string deviation_note(const SummaryOptions& options) {
   return options.deviation == Deviation::kPopulation ? ""
                                                      : "Standard deviations are those of a sample (n − 1).";
-}
-
-void add_note(Table& table, std::string note) {
-  if (!note.empty()) table.notes.push_back(std::move(note));
 }
 
 Cell average_cell(const Average& average, bool with_deviation) {
@@ -70,14 +60,6 @@ double seed_value(const Results& results, const Series& series, const Condition&
                   Metric metric, At at) {
   const RunResult* run = results.find(series, condition, seed);
   return run ? accuracy(*run, metric, at) : kMissing;
-}
-
-void add_seed_columns(Table& table, const Results& results) {
-  if (results.seeds.size() > kSeedColumns) {
-    table.columns.push_back({"Seeds"});
-    return;
-  }
-  for (std::int64_t seed : results.seeds) table.columns.push_back({fmt::format("Seed {}", seed)});
 }
 
 Table strategy_by_ratio(const Results& results, Metric metric, const SummaryOptions& options) {
@@ -196,60 +178,6 @@ Table per_seed_groups_table(const Results& results, const Condition& condition,
   return table;
 }
 
-std::optional<Table> paired_table(const Results& results, const Summary& summary, const Series& series) {
-  Table table{
-      .id = "paired_" + series.slug(),
-      .caption = fmt::format("Paired differences per seed, {} minus {} (percentage points), {}. Positive "
-                             "favours {}.",
-                             series.title(), summary.baseline.title(), protocol_phrase(summary.options),
-                             series.title())};
-  const bool tests = std::any_of(summary.comparisons.begin(), summary.comparisons.end(),
-                                 [&](const Comparison& c) { return c.series == series && c.p; });
-  table.columns = {{"Metric", true, true}, {"ρ", true}};
-  add_seed_columns(table, results);
-  table.columns.push_back({"Mean"});
-  table.columns.push_back({"Sign agreement"});
-  if (tests) {
-    for (const char* title : {"95% low", "95% high", "p", "p (Holm)"}) table.columns.push_back({title});
-  }
-  for (Metric metric : results.metrics()) {
-    for (const Condition& condition : results.conditions) {
-      const Comparison* c = find_comparison(summary, series, condition, metric);
-      if (!c) continue;
-      std::vector<Cell> row = {text(std::string(metric_title(metric))), text(condition.text())};
-      if (results.seeds.size() > kSeedColumns) {
-        row.push_back(number(c->pairs(), 0));
-      } else {
-        for (std::int64_t seed : results.seeds) {
-          const auto at = std::find(c->seeds.begin(), c->seeds.end(), seed);
-          row.push_back(difference(at == c->seeds.end()
-                                       ? kMissing
-                                       : c->differences[static_cast<std::size_t>(at - c->seeds.begin())],
-                                   2));
-        }
-      }
-      row.push_back(difference(c->mean, 2));
-      row.push_back(text(fmt::format("{}/{}", c->agreement, c->pairs())));
-      row.back().bold = c->unanimous() && c->pairs() > 1;
-      if (tests) {
-        row.push_back(difference(c->interval ? c->interval->low : kMissing, 2));
-        row.push_back(difference(c->interval ? c->interval->high : kMissing, 2));
-        row.push_back(number(c->p.value_or(kMissing), 3));
-        row.push_back(number(c->holm_p.value_or(kMissing), 3));
-      }
-      table.rows.push_back(std::move(row));
-    }
-  }
-  if (table.rows.empty()) return std::nullopt;
-  if (!tests) {
-    add_note(table,
-             fmt::format("No p-values: they need at least {} seeds (with {} the smallest possible is {}).",
-                         kSeedsForTests, results.seeds.size(),
-                         fixed(2 / std::exp2(static_cast<double>(results.seeds.size())), 2)));
-  }
-  return table;
-}
-
 std::optional<Table> best_final_table(const Results& results, const SummaryOptions& options) {
   SummaryOptions best = options, last = options;
   best.at = At::kBest;
@@ -317,8 +245,15 @@ std::vector<Table> all_tables(const Results& results, const Summary& summary) {
   for (auto c = results.conditions.rbegin(); c != results.conditions.rend(); ++c) {
     add(groups_table(results, *c, summary.options, false));
   }
-  for (const Series& series : results.series) {
-    if (series != summary.baseline) add(paired_table(results, summary, series));
+  if (many_series(results)) {
+    for (auto c = results.conditions.rbegin(); c != results.conditions.rend(); ++c) {
+      add(differences_table(results, summary, *c));
+      add(all_pairs_table(results, summary, *c));
+    }
+  } else {
+    for (const Series& series : results.series) {
+      if (series != summary.baseline) add(paired_table(results, summary, series));
+    }
   }
   for (auto c = results.conditions.rbegin(); c != results.conditions.rend(); ++c)
     add(intervals_table(summary, *c));

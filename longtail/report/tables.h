@@ -44,7 +44,16 @@ Table groups_table(const Results& results, const Condition& condition, const Sum
 Table per_seed_table(const Results& results, const SummaryOptions& options);
 Table per_seed_groups_table(const Results& results, const Condition& condition,
                             const SummaryOptions& options);
+// The differences from the baseline, seed by seed: of one series, or of all in one condition. (tables_paired.cc)
 std::optional<Table> paired_table(const Results& results, const Summary& summary, const Series& series);
+std::optional<Table> all_pairs_table(const Results& results, const Summary& summary,
+                                     const Condition& condition);
+// A line a series, the best first, with half the width of the intervals: what a person can still read when the
+// series are many.
+std::optional<Table> differences_table(const Results& results, const Summary& summary,
+                                       const Condition& condition);
+// More series than are told in sentences and tables of their own.
+inline bool many_series(const Results& results) { return results.series.size() > 7; }
 std::optional<Table> best_final_table(const Results& results, const SummaryOptions& options);
 std::optional<Table> calibration_table(const Results& results, const SummaryOptions& options);
 // The accuracy of every class, the most frequent first. The three of classes are in tables_classes.cc; none

@@ -8,6 +8,7 @@
 #include "longtail/base/quote.h"
 #include "longtail/base/text.h"
 #include "longtail/report/report.h"
+#include "longtail/report/tables.h"
 
 namespace longtail::report {
 namespace {
@@ -125,13 +126,19 @@ std::string to_terminal(const Report& report) {
   for (const std::string& lead : summary.leads) out += lead + "\n";
   if (!summary.leads.empty()) out += "\n";
   const auto& conditions = report.results.conditions;
-  for (auto condition = conditions.rbegin(); condition != conditions.rend(); ++condition) {
-    for (const Finding* finding : findings_of(summary, *condition, false)) {
-      out += fmt::format("  {} {}\n", mark(finding->established), finding->sentence);
+  if (many_series(report.results)) {
+    for (const Table& table : report.tables) {
+      if (table.id.starts_with("differences_")) out += to_text(table) + "\n";
     }
+  } else {
+    for (auto condition = conditions.rbegin(); condition != conditions.rend(); ++condition) {
+      for (const Finding* finding : findings_of(summary, *condition, false)) {
+        out += fmt::format("  {} {}\n", mark(finding->established), finding->sentence);
+      }
+    }
+    if (!summary.findings.empty())
+      out += "  (● established, ○ not established; head and medium are in the tables)\n\n";
   }
-  if (!summary.findings.empty())
-    out += "  (● established, ○ not established; head and medium are in the tables)\n\n";
   for (const Table& table : report.tables) {
     if (is_main(table)) out += to_text(table) + "\n";
   }
@@ -153,17 +160,20 @@ std::string to_summary(const Report& report) {
   std::string out = "# " + markdown(report_title(report)) + "\n\n" + report_facts(report.results) + "\n\n";
   for (const std::string& lead : summary.leads) out += markdown(lead) + "\n\n";
   const auto& conditions = report.results.conditions;
-  if (!summary.findings.empty()) out += "## Findings\n\n● established, ○ not established.\n\n";
-  for (auto condition = conditions.rbegin(); condition != conditions.rend(); ++condition) {
-    for (const Finding* finding : findings_of(summary, *condition, true))
-      out += fmt::format("- {} {}\n", mark(finding->established), markdown(finding->sentence));
-    if (!summary.findings.empty()) out += "\n";
+  if (!summary.findings.empty() && !many_series(report.results)) {
+    out += "## Findings\n\n● established, ○ not established.\n\n";
+    for (auto condition = conditions.rbegin(); condition != conditions.rend(); ++condition) {
+      for (const Finding* finding : findings_of(summary, *condition, true))
+        out += fmt::format("- {} {}\n", mark(finding->established), markdown(finding->sentence));
+      out += "\n";
+    }
   }
   for (const std::string& remark : summary.remarks) out += markdown(remark) + "\n\n";
   out += "## Tables\n\n";
   for (const Table& table : report.tables) {
-    if (is_main(table) || table.id.starts_with("paired_") || table.id.starts_with("intervals_") ||
-        table.id.starts_with("noise_") || table.id.starts_with("images_") || table.id == "best_final")
+    if (is_main(table) || table.id.starts_with("differences_") || table.id.starts_with("paired_") ||
+        table.id.starts_with("intervals_") || table.id.starts_with("noise_") ||
+        table.id.starts_with("images_") || table.id == "best_final")
       out += to_markdown(table) + "\n";
   }
   if (!report.against.empty()) out += "## Beside the published results\n\n";

@@ -1,0 +1,152 @@
+// The tables of differences from the baseline: a table a series, as in the paper, or, of many series, one for all.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "longtail/report/tables.h"
+#include "longtail/report/tables_parts.h"
+
+namespace longtail::report {
+namespace {
+
+void add_pair_columns(Table& table, const Results& results, bool tests) {
+  add_seed_columns(table, results);
+  table.columns.push_back({"Mean"});
+  table.columns.push_back({"Sign agreement"});
+  if (tests) {
+    for (const char* title : {"95% low", "95% high", "p", "p (Holm)"}) table.columns.push_back({title});
+  }
+}
+
+void add_pair_cells(std::vector<Cell>& row, const Results& results, const Comparison& c, bool tests) {
+  if (results.seeds.size() > kSeedColumns) {
+    row.push_back(number(c.pairs(), 0));
+  } else {
+    for (std::int64_t seed : results.seeds) {
+      const auto at = std::find(c.seeds.begin(), c.seeds.end(), seed);
+      const bool there = at != c.seeds.end();
+      row.push_back(
+          difference(there ? c.differences[static_cast<std::size_t>(at - c.seeds.begin())] : kMissing, 2));
+    }
+  }
+  row.push_back(difference(c.mean, 2));
+  row.push_back(text(fmt::format("{}/{}", c.agreement, c.pairs())));
+  row.back().bold = c.unanimous() && c.pairs() > 1;
+  if (tests) {
+    row.push_back(difference(c.interval ? c.interval->low : kMissing, 2));
+    row.push_back(difference(c.interval ? c.interval->high : kMissing, 2));
+    row.push_back(number(c.p.value_or(kMissing), 3));
+    row.push_back(number(c.holm_p.value_or(kMissing), 3));
+  }
+}
+
+void note_tests(Table& table, const Results& results, bool tests) {
+  if (tests) return;
+  add_note(table,
+           fmt::format("No p-values: they need at least {} seeds (with {} the smallest possible is {}).",
+                       kSeedsForTests, results.seeds.size(),
+                       fixed(2 / std::exp2(static_cast<double>(results.seeds.size())), 2)));
+}
+
+// The series that are compared in a condition, the best by the goal first.
+std::vector<Series> compared(const Results& results, const Summary& summary, const Condition& condition) {
+  const Metric first = summary.balanced_apart && summary.goal == Goal::kBalanced ? Metric::kBalanced
+                       : summary.goal == Goal::kTail                             ? Metric::kTail
+                                                                                 : Metric::kOverall;
+  std::vector<std::pair<double, Series>> found;
+  for (const Series& series : results.series) {
+    const Comparison* c = find_comparison(summary, series, condition, first);
+    if (c) found.emplace_back(c->difference, series);
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<Series> series;
+  series.reserve(found.size());
+  for (auto& one : found) series.push_back(std::move(one.second));
+  return series;
+}
+
+}  // namespace
+
+std::optional<Table> paired_table(const Results& results, const Summary& summary, const Series& series) {
+  Table table{
+      .id = "paired_" + series.slug(),
+      .caption = fmt::format("Paired differences per seed, {} minus {} (percentage points), {}. Positive "
+                             "favours {}.",
+                             series.title(), summary.baseline.title(), protocol_phrase(summary.options),
+                             series.title())};
+  const bool tests = std::any_of(summary.comparisons.begin(), summary.comparisons.end(),
+                                 [&](const Comparison& c) { return c.series == series && c.p; });
+  table.columns = {{"Metric", true, true}, {"ρ", true}};
+  add_pair_columns(table, results, tests);
+  for (Metric metric : results.metrics()) {
+    for (const Condition& condition : results.conditions) {
+      const Comparison* c = find_comparison(summary, series, condition, metric);
+      if (!c) continue;
+      std::vector<Cell> row = {text(std::string(metric_title(metric))), text(condition.text())};
+      add_pair_cells(row, results, *c, tests);
+      table.rows.push_back(std::move(row));
+    }
+  }
+  if (table.rows.empty()) return std::nullopt;
+  note_tests(table, results, tests);
+  return table;
+}
+
+std::optional<Table> all_pairs_table(const Results& results, const Summary& summary,
+                                     const Condition& condition) {
+  Table table{
+      .id = "paired_" + condition.slug(),
+      .caption = fmt::format("Paired differences per seed from {} at {} (percentage points), {}. Positive "
+                             "favours the other.",
+                             summary.baseline.title(), condition.phrase(), protocol_phrase(summary.options))};
+  const bool tests = std::any_of(summary.comparisons.begin(), summary.comparisons.end(),
+                                 [&](const Comparison& c) { return c.condition == condition && c.p; });
+  table.columns = {{"Metric", true, true}, {"Strategy", true}};
+  add_pair_columns(table, results, tests);
+  const std::vector<Series> rows = compared(results, summary, condition);
+  for (Metric metric : results.metrics()) {
+    for (const Series& series : rows) {
+      const Comparison* c = find_comparison(summary, series, condition, metric);
+      if (!c) continue;
+      std::vector<Cell> row = {text(std::string(metric_title(metric))), text(series.title())};
+      add_pair_cells(row, results, *c, tests);
+      table.rows.push_back(std::move(row));
+    }
+  }
+  if (table.rows.empty()) return std::nullopt;
+  note_tests(table, results, tests);
+  return table;
+}
+
+std::optional<Table> differences_table(const Results& results, const Summary& summary,
+                                       const Condition& condition) {
+  Table table{
+      .id = "differences_" + condition.slug(),
+      .caption = fmt::format("Differences from {} at {} (points), the best first, {}.",
+                             summary.baseline.title(), condition.phrase(), protocol_phrase(summary.options))};
+  table.columns = {{"Strategy", true}, {"Seeds"}};
+  for (Metric metric : results.metrics()) {
+    table.columns.push_back({.title = std::string(metric_title(metric)), .spread = "half width"});
+  }
+  for (const Series& series : compared(results, summary, condition)) {
+    std::vector<Cell> row = {text(series.title()), number(0, 0)};
+    for (Metric metric : results.metrics()) {
+      const Comparison* c = find_comparison(summary, series, condition, metric);
+      Cell cell = difference(c ? c->difference : kMissing, 1);
+      if (c && std::isfinite(c->low)) cell.spread = (c->high - c->low) / 2;
+      cell.bold = c && c->established();
+      if (c) row[1].value = c->pairs();
+      row.push_back(std::move(cell));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  if (table.rows.empty()) return std::nullopt;
+  add_note(table,
+           "± half of the 95% interval, which holds together for all of a metric. Marked: established, the "
+           "interval does not contain 0.");
+  return table;
+}
+
+}  // namespace longtail::report
