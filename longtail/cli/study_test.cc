@@ -267,6 +267,14 @@ TEST_F(Study, RecordsARunThatFailsDoesTheOthersAndTriesAgainWhenAsked) {
   EXPECT_EQ(count(run("study", {"--retry-failed"}).out, "  start "), 1);
 }
 
+TEST_F(Study, SaysWhichRunsCannotBeginBecauseTheOneTheyAreRebalancedFromFailed) {
+  write_study("seed = [1]\nlr = [1e30]\nclip = 0\nrebalance = [\"none\", \"ncm\"]\n");
+  EXPECT_EQ(run("study").code, 1);
+  const std::string status = run_program({"study", "status", out("study")}).out;
+  EXPECT_THAT(status, HasSubstr("1 waiting, 1 failed"));
+  EXPECT_EQ(count(status, "the run that it is rebalanced from failed"), 1) << status;
+}
+
 // Recorded by a machine whose clock is years ahead.
 TEST_F(Study, TriesAFailureOfTheFutureAgainWhenAsked) {
   write_study("seed = [1]\n");

@@ -219,12 +219,6 @@ Series plainest_of(const std::vector<Series>& series, const std::vector<RunResul
   return plainest == series.end() ? Series() : *plainest;
 }
 
-// Whether it goes without saying: a loss or an augmentation that nobody chose, nothing held out. Other
-// numbers are always said, since "lr=0.1" beside "lr=0.2" tells what was compared.
-bool goes_without_saying(const RunResult& run, const std::string& key) {
-  return (key == "loss" || key == "augment" || key == "val_fraction") && !departs(run, key);
-}
-
 // How a parameter stands in the name of a series: what comes after the default augmentation is known by its own name.
 std::string named(const std::string& key, const std::string& value) {
   constexpr std::string_view kCropFlip = "crop_flip+";
@@ -236,7 +230,7 @@ void name_run(RunResult& run, const std::set<std::string>& keys) {
   std::vector<std::string> extra, data;
   for (const std::string& key : keys) {
     const std::string value = value_of(run, key);
-    if (value.empty() || goes_without_saying(run, key)) continue;
+    if (value.empty() || train::goes_without_saying(key, value)) continue;
     if (kOfData.contains(key)) {
       data.push_back(key == "dataset" ? value : fmt::format("{}={}", key, value));
     } else {

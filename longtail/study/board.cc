@@ -47,6 +47,7 @@ Board make_board(const Plan& plan, const std::filesystem::path& folder,
   board.plan = plan;
   board.folder = folder.string();
   board.seats.resize(plan.runs.size());
+  board.parents = parents_of(plan.runs);
   for (Seat& seat : board.seats) seat.selected = false;
   for (const std::size_t i : selection) board.seats.at(i).selected = true;
   refresh(board);
@@ -58,6 +59,12 @@ void refresh(Board& board) {
     Seat& seat = board.seats[i];
     if (seat.ours || seat.state.status == Status::kDone) continue;
     seat.state = inspect(board.folder, board.plan.runs[i]);
+  }
+  for (std::size_t i = 0; i < board.seats.size(); ++i) {
+    RunState& state = board.seats[i].state;
+    if (board.parents[i] && (state.status == Status::kWaiting || state.status == Status::kInterrupted) &&
+        board.seats[*board.parents[i]].state.status == Status::kFailed)
+      state.note = "the run that it is rebalanced from failed";
   }
 }
 

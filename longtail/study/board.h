@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct Board {
   Plan plan;
   std::string folder;
   std::vector<Seat> seats;  // one per run, in the order of the plan
+  std::vector<std::optional<std::size_t>>
+      parents{};  // of each run: the place of the run it is rebalanced from
   int jobs = 1;
   bool stopping = false;
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();

@@ -245,6 +245,17 @@ std::string parent_hash(const PlannedRun& run) {
   return train::config_hash(trained);
 }
 
+std::vector<std::optional<std::size_t>> parents_of(std::span<const PlannedRun> runs) {
+  std::map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < runs.size(); ++i) places[runs[i].hash] = i;
+  std::vector<std::optional<std::size_t>> parents;
+  for (const PlannedRun& run : runs) {
+    const auto parent = places.find(parent_hash(run));
+    parents.push_back(parent == places.end() ? std::nullopt : std::optional(parent->second));
+  }
+  return parents;
+}
+
 std::vector<std::optional<Beginning>> beginnings_of(std::span<const PlannedRun> runs) {
   std::vector<std::optional<Beginning>> result(runs.size());
   std::map<std::string, std::vector<std::size_t>> related;  // only these are worth a closer look

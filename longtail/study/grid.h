@@ -23,6 +23,8 @@ struct PlannedRun {
 // Of a run that is rebalanced after training: the hash of the run that is trained, which is a run of the same
 // study. Empty for other runs.
 std::string parent_hash(const PlannedRun& run);
+// Of each run: the place of that run.
+std::vector<std::optional<std::size_t>> parents_of(std::span<const PlannedRun> runs);
 
 // The run of the study that another one begins as (train/beginning.h), and for how many epochs.
 struct Beginning {

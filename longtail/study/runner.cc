@@ -59,12 +59,6 @@ class Runner {
       : board_(board), options_(options), watcher_(watcher), attempts_(board.seats.size()) {
     board_.jobs = options.jobs;
     for (const Seat& seat : board.seats) failed_before_.push_back(failure(seat.state));
-    std::map<std::string, std::size_t> places;
-    for (std::size_t i = 0; i < board.plan.runs.size(); ++i) places[board.plan.runs[i].hash] = i;
-    for (const PlannedRun& run : board.plan.runs) {
-      const auto parent = places.find(parent_hash(run));
-      parents_.push_back(parent == places.end() ? kNone : parent->second);
-    }
     for (const auto& beginning : beginnings_of(board.plan.runs))
       beginnings_.push_back(beginning ? beginning->run : kNone);
     threads_ = options.threads > 0 ? options.threads
@@ -125,8 +119,8 @@ class Runner {
   // Whether the run that this one is rebalanced from, if there is one, lets it start: it is done, or waits
   // and is no business of this process, so that the worker will do it.
   bool parent_ready(std::size_t run) const {
-    if (parents_[run] == kNone) return true;
-    const Seat& parent = board_.seats[parents_[run]];
+    if (!board_.parents[run]) return true;
+    const Seat& parent = board_.seats[*board_.parents[run]];
     const Status status = parent.state.status;
     return status == Status::kDone ||
            (!parent.selected && status != Status::kRunning && status != Status::kFailed);
@@ -142,7 +136,7 @@ class Runner {
   }
   bool waits_for_parent(std::size_t run) const {
     const Status status = board_.seats[run].state.status;
-    return parents_[run] != kNone && board_.seats[parents_[run]].state.status == Status::kRunning &&
+    return board_.parents[run] && board_.seats[*board_.parents[run]].state.status == Status::kRunning &&
            (status == Status::kWaiting || status == Status::kInterrupted);
   }
 
@@ -297,7 +291,6 @@ class Runner {
   int threads_ = 1;
   std::list<Active> active_;
   std::vector<int> attempts_;
-  std::vector<std::size_t> parents_;     // of each run: the place of the run it is rebalanced from, or kNone
   std::vector<std::size_t> beginnings_;  // of each run: the place of the run it begins as, or kNone
   std::string storage_;                  // why nothing can be written
   Ending ending_ = Ending::kFinished;

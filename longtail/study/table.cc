@@ -114,8 +114,11 @@ std::vector<std::string> row_labels(std::span<const PlannedRun> runs) {
   std::vector<std::string> labels;
   for (const PlannedRun& run : runs) {
     std::string label = run.config.strategy;
-    for (const auto* entry : varied)
-      label += fmt::format(", {} {}", entry->info.name, entry->get(run.config));
+    for (const auto* entry : varied) {
+      const std::string value = entry->get(run.config);
+      if (!train::goes_without_saying(entry->info.name, value))
+        label += fmt::format(", {} {}", entry->info.name, value);
+    }
     for (const auto& [key, value] : run.trainer.value_or(Trainer{}).params) {
       if (params[key].size() > 1) label += fmt::format(", {} {}", key, value);
     }

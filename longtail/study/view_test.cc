@@ -160,7 +160,14 @@ TEST(Table, IsTheMeanOverTheSeedsDone) {
 }
 
 TEST(Table, NamesWhatElseVaries) {
+  EXPECT_THAT(row_labels(plan_of("val_fraction = [0.1, 0]").runs),
+              ElementsAre("uniform, val_fraction 0.1", "uniform"));
   EXPECT_THAT(row_labels(plan_of("lr = [0.1, 0.2]").runs), ElementsAre("uniform, lr 0.1", "uniform, lr 0.2"));
+  EXPECT_THAT(
+      row_labels(
+          plan_of("rebalance = [\"none\", \"crt\"]\nloss = [\"cross_entropy\", \"logit_adjusted\"]").runs),
+      ElementsAre("uniform", "uniform, loss logit_adjusted", "uniform, rebalance crt",
+                  "uniform, loss logit_adjusted, rebalance crt"));
 }
 
 TEST(Sharing, HoldsWhereFingerprintsAgreeWithinASeed) {

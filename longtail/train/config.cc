@@ -238,6 +238,14 @@ void check_batch(const RunConfig& config, std::int64_t images) {
              config.batch_size, images);
 }
 
+bool goes_without_saying(const std::string& param, const std::string& value) {
+  const auto* entry = run_params().find(param);
+  if (!entry) return false;
+  if (!entry->info.omitted.empty() && value == entry->info.omitted) return true;
+  if (param == "val_fraction" && value == "0") return true;
+  return (param == "loss" || param == "augment" || param == "val_fraction") && value == entry->info.initial;
+}
+
 std::map<std::string, std::string> config_map(const RunConfig& config) {
   std::map<std::string, std::string> map;
   for (const auto& entry : run_params().entries()) {

@@ -67,6 +67,10 @@ void check_batch(const RunConfig& config, std::int64_t images);
 // its canonical text, empty milestones are filled in. Checks first.
 RunConfig resolved(const RunConfig& config);
 
+// Whether the name of a run need not have it, though others of a study depart from it: nothing mixed, nothing held
+// out, the loss and whatever else nobody chose. Numbers are said: "lr 0.1" beside "lr 0.2" tells what was compared.
+bool goes_without_saying(const std::string& param, const std::string& value);
+
 // The canonical text of a run: a line `key=value` for every identity parameter of resolved(config), sorted by
 // key. A file that a parameter names counts by its content.
 std::string config_identity(const RunConfig& config);
