@@ -11,14 +11,13 @@
 #include "longtail/base/threads.h"
 #include "longtail/cli/commands.h"
 #include "longtail/cli/param_flags.h"
+#include "longtail/cli/recommend_candidates.h"
 #include "longtail/cli/recommend_race.h"
 #include "longtail/cli/recommend_words.h"
 #include "longtail/data/groups.h"
 #include "longtail/data/install.h"
 #include "longtail/data/registry.h"
 #include "longtail/report/report.h"
-#include "longtail/sampling/shown.h"
-#include "longtail/sampling/strategy.h"
 #include "longtail/study/estimate.h"
 #include "longtail/study/selection.h"
 #include "longtail/train/run.h"
@@ -36,22 +35,11 @@ struct RecommendArguments {
   std::string time = "2h";
   std::string goal = "balanced";
   std::string out;
-  std::vector<std::string> strategies = sampling::paper_strategies();
+  std::vector<std::string> strategies = default_candidates();
   train::RunConfig config;
   bool model_given = false, epochs_given = false, batch_given = false, size_given = false;
+  bool strategies_given = false;
 };
-
-std::vector<std::string> canonical(const std::vector<std::string>& strategies) {
-  std::vector<std::string> names;
-  for (const std::string& text : strategies) {
-    names.push_back(sampling::canonical_strategy(text));
-    if (std::count(names.begin(), names.end(), names.back()) > 1)
-      base::fail<base::UsageError>("--strategies has `{}` twice", names.back());
-  }
-  if (names.size() < 2)
-    base::fail<base::UsageError>("one strategy is no choice; give --strategies two or more");
-  return names;
-}
 
 // A folder is given as it is; anything else is the name of a data set.
 bool is_folder(const std::string& pictures) {
@@ -128,7 +116,7 @@ void check_goal(report::Goal goal, const train::RunConfig& config, const std::ve
 Effort measured_effort(const RecommendArguments& arguments, const RecommendPlan& plan, const Found& found,
                        double seconds) {
   const train::RunConfig& config = plan.config;
-  PlanFacts facts{.strategies = static_cast<int>(plan.strategies.size()), .cpus = base::available_cpus()};
+  PlanFacts facts{.strategies = trainings(plan.candidates), .cpus = base::available_cpus()};
   facts.seconds = seconds;
   facts.side = config.image_size;
   if (!arguments.size_given) facts.picture_side = found.data.picture_side;
@@ -156,7 +144,7 @@ Effort measured_effort(const RecommendArguments& arguments, const RecommendPlan&
 RecommendPlan make_plan(const RecommendArguments& arguments, const fs::path& out, const TimeBudget& budget) {
   RecommendPlan plan;
   plan.pictures = arguments.pictures;
-  plan.strategies = canonical(arguments.strategies);
+  plan.candidates = candidates_of(arguments.strategies, arguments.config);
   plan.epochs_given = arguments.epochs_given;
   plan.config = arguments.config;
   train::RunConfig& config = plan.config;
@@ -164,7 +152,7 @@ RecommendPlan make_plan(const RecommendArguments& arguments, const fs::path& out
   Found found = look_at_data(arguments, config);
   check_goal(report::parse_goal(arguments.goal), config, found.counts);
   plan.picture_side = found.data.picture_side;
-  plan.jobs = planned_jobs(static_cast<int>(plan.strategies.size()), base::available_cpus());
+  plan.jobs = planned_jobs(trainings(plan.candidates), base::available_cpus());
   plan.threads = std::max(1, base::available_cpus() / plan.jobs);
   const std::int64_t images = std::accumulate(found.counts.begin(), found.counts.end(), std::int64_t{0});
   if (!arguments.batch_given) config.batch_size = planned_batch(images);
@@ -186,7 +174,7 @@ void print_plan(const RecommendPlan& plan, double seconds) {
       "(measured), {} at a time. Looks after 3, 5, 8 and 12 seeds; what is ruled out is dropped. At most "
       "{}.\n",
       plan.config.model, plan.config.image_size, plan.config.image_size, plan.config.epochs,
-      plan.config.epochs == 1 ? "" : "s", plan.config.batch_size, base::join(plan.strategies, ", "),
+      plan.config.epochs == 1 ? "" : "s", plan.config.batch_size, base::join(words_of(plan.candidates), ", "),
       base::duration(plan.run_seconds), plan.jobs, base::duration(seconds));
   if (const std::string words = size_words(plan); !words.empty()) fmt::print("{}\n", words);
   fmt::print("\n");
@@ -196,9 +184,12 @@ void print_plan(const RecommendPlan& plan, double seconds) {
 // The plan that the folder has, or a new one.
 RecommendPlan open_plan(const RecommendArguments& arguments, const fs::path& out, const TimeBudget& budget) {
   if (auto held = read_recommend_plan(out)) {
-    if (held->pictures != arguments.pictures || held->strategies != canonical(arguments.strategies)) {
+    const std::vector<std::string> texts = texts_of(held->candidates);
+    if (held->pictures != arguments.pictures ||
+        (arguments.strategies_given &&
+         texts != texts_of(candidates_of(arguments.strategies, held->config)))) {
       base::fail<base::UsageError>("{} holds an answer about {} and {}; give another --out", out.string(),
-                                   held->pictures, base::join(held->strategies, ", "));
+                                   held->pictures, base::join(texts, ", "));
     }
     if (is_folder(arguments.pictures)) {
       held->config.data = (out / "data").string();
@@ -244,9 +235,9 @@ void run(const RecommendArguments& arguments) {
   write_report(out, goal, plan);
   if (!outcome.network.empty()) {
     fmt::print("The network{}: {}\n  longtail predict {} PICTURE...\n",
-               outcome.recommendation.series ? ""
-                                             : fmt::format(" ({}, since nothing can be recommended)",
-                                                           report::Series(outcome.network_strategy).words()),
+               outcome.recommendation.series
+                   ? ""
+                   : fmt::format(" ({}, since nothing can be recommended)", outcome.network_words),
                outcome.network.string(), outcome.network.string());
   }
   budget.keep();
@@ -272,8 +263,11 @@ void add_recommend(App& app) {
       ->capture_default_str();
   command->add_option("--out", arguments->out, "Folder for runs, report and network [recommend-NAME]")
       ->type_name("DIR");
-  command->add_option("--strategies", arguments->strategies,
-                      "The strategies to choose from, separated by spaces [the paper's four]");
+  command->add_option(
+      "--strategies", arguments->strategies,
+      "What to choose from, separated by spaces: strategies, and strategies with remedies after a plus "
+      "(uniform+logit_adjust, uniform+mixup:alpha=1+crt) [the paper's four and "
+      "uniform+logit_adjust]");
   add_param_flags(*command, train::run_params(), arguments->config,
                   {"data", "fit", "skip_unreadable", "image_size", "profile", "rho", "groups", "model",
                    "epochs", "batch_size", "augment", "engine"});
@@ -293,6 +287,7 @@ void add_recommend(App& app) {
     arguments->epochs_given = command->count("--epochs") > 0;
     arguments->batch_given = command->count("--batch-size") > 0;
     arguments->size_given = command->count("--image-size") > 0;
+    arguments->strategies_given = command->count("--strategies") > 0;
     if (command->count("--rho") > 0) {
       const std::string name = is_folder(arguments->pictures) ? "pictures" : arguments->pictures;
       data::refuse_idle_ratio(data::decided(arguments->config.subset, name), name);

@@ -7,12 +7,19 @@
 
 #include "longtail/base/file.h"
 #include "longtail/base/text.h"
+#include "longtail/train/rebalance_method.h"
 
 namespace longtail::cli {
 namespace {
 
 namespace fs = std::filesystem;
 constexpr double kKeepEvery = 2;
+// What an epoch of a rebalanced run takes of a training's: the images go forward through the network, nothing goes back.
+constexpr double kForwardOnly = 0.5;
+
+bool is_rebalanced(const study::Board& board, std::size_t run) {
+  return board.plan.runs[run].config.rebalance != train::kNoRebalance;
+}
 
 double earlier_commands(const fs::path& file) {
   std::error_code ignored;
@@ -64,7 +71,8 @@ std::vector<double> epochs_left(const study::Board& board) {
   for (std::size_t i = 0; i < board.seats.size(); ++i) {
     const study::Seat& seat = board.seats[i];
     if (!seat.selected || seat.state.status == study::Status::kDone) continue;
-    const double left = board.plan.runs[i].config.epochs - seat.state.epoch;
+    double left = seat.state.epochs - seat.state.epoch;
+    if (is_rebalanced(board, i)) left *= kForwardOnly;
     (seat.state.status == study::Status::kRunning ? begun : waiting).push_back(left);
   }
   begun.insert(begun.end(), waiting.begin(), waiting.end());
@@ -74,8 +82,10 @@ std::vector<double> epochs_left(const study::Board& board) {
 void PaceWatcher::happened(const study::Board& board, std::size_t run, const study::Event& event) {
   const double now =
       std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  if (event.kind == "start") pace_.started(run, now);
-  if (event.kind == "epoch") pace_.finished(run, now);
+  if (!is_rebalanced(board, run)) {
+    if (event.kind == "start") pace_.started(run, now);
+    if (event.kind == "epoch") pace_.finished(run, now);
+  }
   shown_.happened(board, run, event);
 }
 

@@ -7,6 +7,8 @@
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
 #include "longtail/base/text.h"
+#include "longtail/data/augmenter.h"
+#include "longtail/nn/loss.h"
 
 namespace longtail::cli {
 namespace {
@@ -41,6 +43,27 @@ int planned_side(const PlanFacts& facts) {
 }
 
 std::string quoted(const std::string& text) { return json(text).dump(); }
+
+bool axis_of_strategies(const RecommendPlan& plan) {
+  return std::all_of(plan.candidates.begin(), plan.candidates.end(),
+                     [](const Candidate& one) { return one.text == one.strategy; });
+}
+
+// The rest of the study's file: an axis of strategies, or a case a candidate if there are remedies among them.
+std::string candidates_text(const RecommendPlan& plan) {
+  std::vector<std::string> names;
+  std::string cases;
+  for (const Candidate& one : plan.candidates) {
+    names.push_back(quoted(one.strategy));
+    cases += fmt::format("[[case]]\nstrategy = {}\n", names.back());
+    if (one.augment != data::Augmenter::parse(plan.config.augment).name())
+      cases += fmt::format("augment = {}\n", quoted(one.augment));
+    if (one.loss != nn::canonical_loss(plan.config.loss))
+      cases += fmt::format("loss = {}\n", quoted(one.loss));
+    if (!one.trained()) cases += fmt::format("rebalance = {}\n", quoted(one.rebalance));
+  }
+  return axis_of_strategies(plan) ? fmt::format("strategy = [{}]\n", base::join(names, ", ")) : cases;
+}
 
 }  // namespace
 
@@ -105,12 +128,10 @@ study::StudyFile study_of(const RecommendPlan& plan, int seeds) {
                         : info.type == "integers" ? "[" + value + "]"
                                                   : quoted(value));
   }
-  std::vector<std::string> numbers, names;
+  std::vector<std::string> numbers;
   for (int seed = 1; seed <= seeds; ++seed) numbers.push_back(std::to_string(seed));
-  for (const std::string& strategy : plan.strategies) names.push_back(quoted(strategy));
-  text += fmt::format("[grid]\nseed = [{}]\nstrategy = [{}]\n", base::join(numbers, ", "),
-                      base::join(names, ", "));
-  return study::parse_study(text, "recommend");
+  text += fmt::format("[grid]\nseed = [{}]\n", base::join(numbers, ", "));
+  return study::parse_study(text + candidates_text(plan), "recommend");
 }
 
 std::filesystem::path plan_path(const std::filesystem::path& folder) { return folder / "recommend.json"; }
@@ -119,7 +140,7 @@ void write_plan(const std::filesystem::path& folder, const RecommendPlan& plan) 
   const json object = {{"pictures", plan.pictures},
                        {"config", train::config_map(plan.config)},
                        {"data", plan.config.data},
-                       {"strategies", plan.strategies},
+                       {"strategies", texts_of(plan.candidates)},
                        {"jobs", plan.jobs},
                        {"threads", plan.threads},
                        {"run_seconds", plan.run_seconds},
@@ -138,7 +159,7 @@ std::optional<RecommendPlan> read_recommend_plan(const std::filesystem::path& fo
     plan.pictures = object.at("pictures").get<std::string>();
     plan.config = train::config_from_map(object.at("config").get<std::map<std::string, std::string>>());
     plan.config.data = object.at("data").get<std::string>();
-    plan.strategies = object.at("strategies").get<std::vector<std::string>>();
+    plan.candidates = candidates_of(object.at("strategies").get<std::vector<std::string>>(), plan.config);
     plan.jobs = object.at("jobs").get<int>();
     plan.threads = object.at("threads").get<int>();
     plan.run_seconds = object.at("run_seconds").get<double>();

@@ -8,15 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "longtail/cli/recommend_candidates.h"
 #include "longtail/study/study_file.h"
 #include "longtail/train/config.h"
 
 namespace longtail::cli {
 
 struct RecommendPlan {
-  std::string pictures{};                 // as given on the command line
-  train::RunConfig config{};              // of every run, but for strategy and seed
-  std::vector<std::string> strategies{};  // canonical
+  std::string pictures{};     // as given on the command line
+  train::RunConfig config{};  // of every run, but for seed and what the candidates say
+  std::vector<Candidate> candidates{};
   int jobs = 1;
   int threads = 1;         // of each run
   double run_seconds = 0;  // of a run, estimated
@@ -26,7 +27,7 @@ struct RecommendPlan {
 
 // What a plan is made from.
 struct PlanFacts {
-  int strategies = 0;
+  int strategies = 0;  // that are trained
   int cpus = 1;
   double seconds = 0;                  // the time there is, for training alone
   double small_epoch = 0;              // seconds of an epoch of resnet20 on images of `side`, as measured

@@ -8,9 +8,13 @@
 #include "longtail/base/file.h"
 #include "longtail/cli/recommend_pace.h"
 #include "longtail/data/testing.h"
+#include "longtail/study/grid.h"
 
 namespace longtail::cli {
 namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
 
 // Ten minutes for four strategies, two at a time: five seeds are ten rounds, three are six.
 PlanFacts facts() {
@@ -78,12 +82,77 @@ TEST(RecommendPlanTest, WhatIsAskedForIsObeyed) {
   EXPECT_NEAR(effort.run_seconds, 7 * 1.7, 1e-9);
 }
 
+std::string refusal(const std::vector<std::string>& texts) {
+  try {
+    candidates_of(texts, {});
+  } catch (const base::Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(RecommendCandidatesTest, ARemedyFollowsAPlusAndWhatItIsMadeFromIsACandidateToo) {
+  const auto all = candidates_of(
+      {"progressive:gamma=2", "uniform+mixup:alpha=1+tau_norm:tau=1", "uniform+focal:gamma=2"}, {});
+  EXPECT_THAT(texts_of(all), ElementsAre("progressive:gamma=2", "uniform+mixup:alpha=1",
+                                         "uniform+mixup:alpha=1+tau_norm:tau=1", "uniform+focal"));
+  EXPECT_THAT(words_of(all),
+              ElementsAre("progressive (gamma=2)", "uniform (mixup:alpha=1)",
+                          "uniform (mixup:alpha=1, rebalance=tau_norm:tau=1)", "uniform (loss=focal)"));
+  EXPECT_EQ(all[2].augment, "crop_flip+mixup:alpha=1");
+  EXPECT_EQ(trainings(all), 3);
+  EXPECT_EQ(parent_of(all, 2), 1u);
+  EXPECT_EQ(parent_of(all, 1), std::nullopt);
+  EXPECT_EQ(plain_uniform(all), 0u) << "there is no plain one: the first";
+  EXPECT_THAT(texts_of(candidates_of({"uniform+crt", "progressive", "uniform"}, {})),
+              ElementsAre("uniform+crt", "progressive", "uniform"));
+  train::RunConfig bare;
+  bare.augment = "none";
+  EXPECT_EQ(candidates_of({"uniform+mixup+ncm"}, bare)[1].augment, "mixup");
+}
+
+TEST(RecommendCandidatesTest, TheDefaultsTakeNoMoreTrainingThanThePapersFour) {
+  const auto all = candidates_of(default_candidates(), {});
+  EXPECT_EQ(all.size(), 5u);
+  EXPECT_EQ(trainings(all), 4);
+  EXPECT_EQ(all.back().words, "uniform (rebalance=logit_adjust)");
+}
+
+TEST(RecommendCandidatesTest, WhatCannotBeIsRefusedWithAWord) {
+  EXPECT_THAT(refusal({"uniform", "uniform+logit_ajust"}), HasSubstr("did you mean `logit_adjust`?"));
+  EXPECT_THAT(refusal({"uniform", "uniform+crop_flip"}),
+              HasSubstr("`crop_flip` in `uniform+crop_flip` is no remedy"));
+  EXPECT_THAT(refusal({"uniform+crt+ncm"}), HasSubstr("two remedies of a kind: `crt` and `ncm`"));
+  EXPECT_THAT(refusal({"uniform+crt", "uniform+crt:epochs=10"}), HasSubstr("has `uniform+crt` twice"));
+  EXPECT_THAT(refusal({"uniform"}), HasSubstr("one strategy is no choice"));
+}
+
+TEST(RecommendPlanTest, EveryRunOfTheStudyIsOfOneCandidate) {
+  for (const char* augment : {"crop_flip", "none"}) {
+    for (const std::vector<std::string>& texts :
+         {std::vector<std::string>{"uniform", "progressive"},
+          {"uniform", "uniform+logit_adjust", "progressive+cutmix+focal", "square_root+mixup+ncm"}}) {
+      RecommendPlan plan;
+      plan.config.augment = augment;
+      plan.candidates = candidates_of(texts, plan.config);
+      const auto runs = study::resolve(study_of(plan, 3), "simd");
+      EXPECT_EQ(runs.size(), 3 * plan.candidates.size());
+      for (const Candidate& one : plan.candidates) {
+        EXPECT_EQ(
+            std::count_if(runs.begin(), runs.end(), [&](const auto& run) { return one.is_of(run.config); }),
+            3)
+            << one.text << " with " << augment;
+      }
+    }
+  }
+}
+
 TEST(RecommendPlanTest, APlanIsReadBackAsItWasWritten) {
   const data::TempFolder folder;
   EXPECT_FALSE(read_recommend_plan(folder.path()));
   RecommendPlan plan;
   plan.pictures = "birds";
-  plan.strategies = {"uniform", "progressive"};
+  plan.candidates = candidates_of({"uniform", "progressive", "uniform+logit_adjust"}, plan.config);
   plan.config.image_size = 48;
   set_epochs(plan.config, 35);
   plan.jobs = 2;
@@ -96,7 +165,7 @@ TEST(RecommendPlanTest, APlanIsReadBackAsItWasWritten) {
   EXPECT_EQ(held->config.image_size, 48);
   EXPECT_EQ(held->config.epochs, 35);
   EXPECT_EQ(held->config.warmup_epochs, 3);
-  EXPECT_EQ(held->strategies, plan.strategies);
+  EXPECT_EQ(texts_of(held->candidates), texts_of(plan.candidates));
   EXPECT_EQ(held->picture_side, 61);
   EXPECT_TRUE(held->epochs_given);
   EXPECT_EQ(study_of(*held, 3).settings.size(), study_of(plan, 3).settings.size());

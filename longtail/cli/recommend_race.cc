@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <set>
 
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
@@ -35,7 +36,7 @@ constexpr double kCutTo = 0.85;  // part of what is left that runs with fewer ep
 struct Results {
   report::SeedTable goal{};
   std::vector<std::pair<std::string, report::SeedTable>> groups{};
-  double of_a_run = 0;  // mean seconds of a finished run
+  double of_a_run = 0;  // mean seconds of a finished training
   int finished = 0;     // runs
 };
 
@@ -48,10 +49,8 @@ class RaceRunner {
         budget_(budget),
         pace_(static_cast<std::size_t>(2 * kEpochsToTrust * plan.jobs),
               plan.run_seconds / plan.config.epochs) {
-    for (const std::string& strategy : plan_.strategies) words_.push_back(report::Series(strategy).words());
-    const auto uniform = std::find(plan_.strategies.begin(), plan_.strategies.end(), "uniform");
-    baseline_ =
-        uniform == plan_.strategies.end() ? 0 : static_cast<std::size_t>(uniform - plan_.strategies.begin());
+    words_ = words_of(plan_.candidates);
+    baseline_ = plain_uniform(plan_.candidates);
   }
 
   RaceOutcome run() {
@@ -78,11 +77,14 @@ class RaceRunner {
   std::string train_until(const report::Race& race, int seeds, const Results& results) {
     const study::Plan grid = study::open_study(study_of(plan_, seeds), out_, LONGTAIL_VERSION);
     study::require_engine(grid);
+    // Those that are still in, and what they are rebalanced from.
+    std::set<std::size_t> rows(race.still_in.begin(), race.still_in.end());
+    for (const std::size_t row : race.still_in) {
+      if (const auto parent = parent_of(plan_.candidates, row)) rows.insert(*parent);
+    }
     std::vector<std::size_t> selection;
     for (std::size_t i = 0; i < grid.runs.size(); ++i) {
-      if (std::any_of(race.still_in.begin(), race.still_in.end(),
-                      [&](std::size_t row) { return grid.runs[i].config.strategy == plan_.strategies[row]; }))
-        selection.push_back(i);
+      if (rows.contains(row_of(grid.runs[i]))) selection.push_back(i);
     }
     study::Board board = study::make_board(grid, out_, selection);
     if (!pace_.measured() && results.of_a_run > 0) pace_.guess(results.of_a_run / plan_.config.epochs);
@@ -91,6 +93,14 @@ class RaceRunner {
     if (budget_.left() <= 0 || (race.looks > 0 && needed > kBeginBelow * budget_.left()))
       return no_time(seeds, needed);
     return train(board, seeds, race.looks == 0);
+  }
+
+  // The candidate that a run is of.
+  std::size_t row_of(const study::PlannedRun& run) const {
+    const auto& all = plan_.candidates;
+    return static_cast<std::size_t>(
+        std::find_if(all.begin(), all.end(), [&](const Candidate& one) { return one.is_of(run.config); }) -
+        all.begin());
   }
 
   double time_for(const study::Board& board) const {
@@ -159,9 +169,8 @@ class RaceRunner {
   // are fewer than now and enough.
   int shorter_epochs() const {
     if (plan_.epochs_given || cuts_ >= kMostCuts) return 0;
-    const int epochs =
-        epochs_that_fit(kCutTo * budget_.left(), pace_.epoch_seconds(),
-                        static_cast<int>(plan_.strategies.size()), plan_.jobs, looks_.seeds.front());
+    const int epochs = epochs_that_fit(kCutTo * budget_.left(), pace_.epoch_seconds(),
+                                       trainings(plan_.candidates), plan_.jobs, looks_.seeds.front());
     return epochs >= kFewestEpochs && epochs < plan_.config.epochs ? epochs : 0;
   }
 
@@ -186,31 +195,33 @@ class RaceRunner {
     Results results;
     const auto empty = [&] {
       return report::SeedTable{
-          plan_.strategies,
-          std::vector<std::vector<double>>(plan_.strategies.size(),
+          texts_of(plan_.candidates),
+          std::vector<std::vector<double>>(plan_.candidates.size(),
                                            std::vector<double>(static_cast<std::size_t>(seeds), kUnknown))};
     };
     results.goal = empty();
-    for (const char* name : {"head", "medium", "tail"}) results.groups.emplace_back(name, empty());
+    for (const char* name : {"tail", "head", "medium"}) results.groups.emplace_back(name, empty());
     double total = 0;
+    int trained = 0;
     const study::StudyFile study = study_of(plan_, seeds);
     for (const study::PlannedRun& run : study::resolve(study, study::engine_of(study, out_))) {
       const study::RunState state = study::inspect(out_, run);
       if (state.status != study::Status::kDone) continue;
-      total += state.seconds;
       ++results.finished;
-      const auto row = static_cast<std::size_t>(
-          std::find(plan_.strategies.begin(), plan_.strategies.end(), run.config.strategy) -
-          plan_.strategies.begin());
+      const std::size_t row = row_of(run);
+      if (plan_.candidates[row].trained()) {
+        total += state.seconds;
+        ++trained;
+      }
       const auto column = static_cast<std::size_t>(run.config.seed - 1);
       const train::RunLog log = train::read_log(study::run_folder(out_, run.name) / "log.json");
       results.goal.values[row][column] = goal_value(goal_, log);
-      const std::array<double, 3> groups = {log.last.accuracy.head, log.last.accuracy.medium,
-                                            log.last.accuracy.tail};
+      const std::array<double, 3> groups = {log.last.accuracy.tail, log.last.accuracy.head,
+                                            log.last.accuracy.medium};
       for (std::size_t g = 0; g < groups.size(); ++g)
         results.groups[g].second.values[row][column] = groups[g];
     }
-    results.of_a_run = results.finished > 0 ? total / results.finished : 0;
+    results.of_a_run = trained > 0 ? total / trained : 0;
     return results;
   }
 
@@ -235,18 +246,20 @@ class RaceRunner {
     // Without a recommendation the baseline, unless it is ruled out itself.
     const std::vector<std::size_t>& in = race.still_in;
     const bool baseline_in = in.empty() || std::find(in.begin(), in.end(), baseline_) != in.end();
-    outcome.network_strategy =
-        outcome.recommendation.series.value_or(plan_.strategies[baseline_in ? baseline_ : in.front()]);
-    link_network(outcome);
+    std::size_t row = baseline_in ? baseline_ : in.front();
+    if (const auto& chosen = outcome.recommendation.series) {
+      const std::vector<std::string> texts = texts_of(plan_.candidates);
+      row = static_cast<std::size_t>(std::find(texts.begin(), texts.end(), *chosen) - texts.begin());
+    }
+    outcome.network_words = words_[row];
+    link_network(row, outcome);
   }
 
   // `network` in the folder is the run of the first seed: chosen before anything was measured.
-  void link_network(RaceOutcome& outcome) const {
+  void link_network(std::size_t row, RaceOutcome& outcome) const {
     const study::StudyFile study = study_of(plan_, looks_.seeds.front());
     for (const study::PlannedRun& run : study::resolve(study, study::engine_of(study, out_))) {
-      if (run.config.strategy != outcome.network_strategy ||
-          study::inspect(out_, run).status != study::Status::kDone)
-        continue;
+      if (row_of(run) != row || study::inspect(out_, run).status != study::Status::kDone) continue;
       const fs::path link = out_ / "network", fresh = out_ / ".network.tmp";
       std::error_code error;
       fs::remove(fresh, error);

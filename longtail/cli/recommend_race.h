@@ -19,8 +19,8 @@ struct RaceOutcome {
   report::Recommendation recommendation{};
   std::string stopped{};  // a sentence: why it ended before one strategy was left; empty: it did not
   int finished = 0;       // runs
-  std::filesystem::path network{};  // a run of the recommended strategy; empty without a finished run
-  std::string network_strategy{};
+  std::filesystem::path network{};  // a run of what is recommended; empty without a finished run
+  std::string network_words{};
 };
 
 // The accuracy that the goal is about, at the last epoch, in percent; NaN if it cannot be told.

@@ -8,6 +8,7 @@
 #include <random>
 #include <thread>
 
+#include "longtail/base/file.h"
 #include "longtail/cli/testing.h"
 #include "longtail/data/testing.h"
 #include "longtail/train/run_log.h"
@@ -101,6 +102,38 @@ TEST_F(RecommendCommand, RefusesToChooseAmongCopiesOfOneStrategyAndEndsTheSameWh
   for (const char* name : {"wren", "tit", "auk"}) EXPECT_THAT(said.out, HasSubstr(name));
 }
 
+TEST_F(RecommendCommand, ChoosesAmongRemediesTooAndGivesTheNetworkOfTheOneItNames) {
+  const Outcome outcome = run_program(command(
+      "remedies", {"uniform", "class_balanced+mixup:alpha=1", "uniform+logit_adjust", "uniform+ncm"}));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const std::string words = "uniform (rebalance=logit_adjust)";
+  EXPECT_THAT(outcome.out, HasSubstr("under uniform, class-balanced (mixup:alpha=1), " + words));
+  const std::string summary = base::read_text(folder_ / "remedies/report/summary.md");
+  EXPECT_THAT(summary, HasSubstr("| Uniform (rebalance=logit_adjust)"));
+  EXPECT_THAT(summary, HasSubstr("| Class-Balanced (mixup:alpha=1)"));
+  // The sentence of the report is that of the command.
+  const std::string said = sentence(outcome.out);
+  EXPECT_NE(said, "");
+  EXPECT_EQ(json::parse(run_program({"report", (folder_ / "remedies").string(), "--json", "--tables-only",
+                                     "--at", "last", "--out", (folder_ / "again").string()})
+                            .out)["recommendation"]["sentence"],
+            said);
+  // The network is a run of what was named.
+  const std::string name = fs::read_symlink(folder_ / "remedies/network").filename().string();
+  const bool adjusted = said.find("Use " + words) == 0;
+  EXPECT_EQ(name.find("rebalancelogit_adjust") != std::string::npos, adjusted) << said << "\n" << name;
+  EXPECT_EQ(run_program({"predict", (folder_ / "remedies/network").string(),
+                         (folder_ / "photos/wren/0.png").string()})
+                .code,
+            0);
+  // Without --strategies the same folder resumes with those it has.
+  std::vector<std::string> again = command("remedies", {});
+  again.pop_back();
+  const Outcome resumed = run_program(again);
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(sentence(resumed.out), said);
+}
+
 TEST_F(RecommendCommand, SaysWhatIsMissing) {
   const auto refused = [&](std::vector<std::string> words, int code, const char* sentence) {
     const Outcome outcome = run_program(words);
@@ -113,6 +146,7 @@ TEST_F(RecommendCommand, SaysWhatIsMissing) {
   refused(words, 2, "is not enough: 2 strategies with three seeds each");
   refused(command("a", {"uniform"}), 2, "one strategy is no choice");
   refused(command("a", {"uniform", "uniform"}), 2, "has `uniform` twice");
+  refused(command("a", {"uniform", "uniform+logit_ajust"}), 2, "did you mean `logit_adjust`");
   refused(command("a", {"uniform", "unifrom"}), 1, "did you mean `uniform`");
   data::write_file(folder_ / "photos/tit/x.png", "junk");
   data::write_file(folder_ / "photos/wren/y.jpg", "junk");

@@ -219,26 +219,20 @@ Series plainest_of(const std::vector<Series>& series, const std::vector<RunResul
   return plainest == series.end() ? Series() : *plainest;
 }
 
-// How a parameter stands in the name of a series: what comes after the default augmentation is known by its own name.
-std::string named(const std::string& key, const std::string& value) {
-  constexpr std::string_view kCropFlip = "crop_flip+";
-  if (key == "augment" && value.starts_with(kCropFlip)) return value.substr(kCropFlip.size());
-  return fmt::format("{}={}", key, value);
-}
-
 void name_run(RunResult& run, const std::set<std::string>& keys) {
-  std::vector<std::string> extra, data;
+  std::map<std::string, std::string> beside;
+  std::vector<std::string> data;
   for (const std::string& key : keys) {
     const std::string value = value_of(run, key);
     if (value.empty() || train::goes_without_saying(key, value)) continue;
     if (kOfData.contains(key)) {
       data.push_back(key == "dataset" ? value : fmt::format("{}={}", key, value));
     } else {
-      extra.push_back(named(key, value));
+      beside[key] = value;
     }
   }
   // A CSV has named its series already.
-  if (run.log) run.series = Series(run.strategy, base::join(extra, ", "));
+  if (run.log) run.series = Series(run.strategy, beside_strategy(beside));
   run.condition = Condition(base::join(data, ", "), run.rho);
 }
 
@@ -389,6 +383,18 @@ void note_missing(const Results& results, std::vector<std::string>& warnings) {
 }
 
 }  // namespace
+
+std::string beside_strategy(const std::map<std::string, std::string>& settings) {
+  constexpr std::string_view kCropFlip = "crop_flip+";
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : settings) {
+    if (train::goes_without_saying(key, value)) continue;
+    // What comes after the default augmentation is known by its own name.
+    parts.push_back(key == "augment" && value.starts_with(kCropFlip) ? value.substr(kCropFlip.size())
+                                                                     : fmt::format("{}={}", key, value));
+  }
+  return base::join(parts, ", ");
+}
 
 Results detail::arrange(std::vector<RunResult> runs, std::vector<std::string> warnings,
                         const ReadOptions& options) {

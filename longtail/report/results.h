@@ -95,6 +95,9 @@ std::vector<RunResult> read_csv(std::string_view text, const std::string& source
 
 double accuracy(const RunResult& run, Metric metric, At at);
 
+// What stands beside the strategy in the name of a series, of the settings that vary: "mixup:alpha=1, rebalance=crt".
+std::string beside_strategy(const std::map<std::string, std::string>& settings);
+
 namespace detail {
 // Names series and conditions, drops duplicates and odd epochs, sorts: everything after reading.
 Results arrange(std::vector<RunResult> runs, std::vector<std::string> warnings, const ReadOptions& options);
