@@ -220,6 +220,10 @@ void write_report(const fs::path& out, report::Goal goal, const RecommendPlan& p
 }
 
 void run(const RecommendArguments& arguments) {
+  const std::string& pictures = arguments.pictures;
+  if (!is_folder(pictures) && pictures.find('/') != std::string::npos &&
+      pictures.find(':') == std::string::npos)
+    base::fail<base::UsageError>("there is no folder {}", pictures);
   const double seconds = study::parse_duration(arguments.time);
   const report::Goal goal = report::parse_goal(arguments.goal);
   const fs::path out = arguments.out.empty() ? answer_folder(arguments.pictures) : fs::path(arguments.out);

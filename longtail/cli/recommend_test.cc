@@ -145,6 +145,7 @@ TEST_F(RecommendCommand, SaysWhatIsMissing) {
   words[7] = "200";
   refused(words, 2, "is not enough: 2 strategies with three seeds each");
   refused(command("a", {"uniform"}), 2, "one strategy is no choice");
+  refused({"recommend", (folder_ / "fotos").string()}, 2, "there is no folder");
   refused(command("a", {"uniform", "uniform"}), 2, "has `uniform` twice");
   refused(command("a", {"uniform", "uniform+logit_ajust"}), 2, "did you mean `logit_adjust`");
   refused(command("a", {"uniform", "unifrom"}), 1, "did you mean `uniform`");
