@@ -11,7 +11,7 @@
 
 #include "longtail/base/file.h"
 #include "longtail/cli/testing.h"
-#include "longtail/cli/testing_tiny_data.h"
+#include "longtail/cli/testing_study.h"
 #include "longtail/study/lock.h"
 
 namespace longtail::cli {
@@ -21,68 +21,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-class Study : public testing::Test {
- protected:
-  void SetUp() override {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_ / "data");
-    write_tiny_data(folder_ / "data", "train", 160, 1);
-    write_tiny_data(folder_ / "data", "t10k", 40, 2);
-    write_study(
-        "seed = [1, 2, 3]\nstrategy = [\"uniform\", \"class_balanced\", \"square_root\", \"progressive\"]\n");
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  void write_study(const std::string& grid) {
-    const std::string epochs = grid.find("epochs") == std::string::npos ? "epochs = 2\n" : "";
-    base::write_atomically(
-        file(),
-        "[data]\ndataset = \"idx:" + (folder_ / "data").string() +
-            "\"\nprofile = \"exp\"\nn_max = 40\nrho = 8\ngroups = \"30,15\"\n[model]\nmodel = \"resnet20\"\n"
-            "[train]\nbatch_size = 16\nwarmup_epochs = 1\n" +
-            epochs + "[grid]\n" + grid);
-  }
-  std::string file() const { return (folder_ / "tiny.toml").string(); }
-  std::string out(const std::string& name) const { return (folder_ / name).string(); }
-  std::vector<std::string> run_arguments(const std::string& name) const {
-    return {"study", "run", file(), "--out", out(name), "--jobs", "2"};
-  }
-  Outcome run(const std::string& name, const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> arguments = run_arguments(name);
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return run_program(arguments);
-  }
-  pid_t start(const std::string& name) const {
-    return start_program(run_arguments(name), folder_ / "stdout", folder_ / "stderr");
-  }
-  fs::path a_run(const std::string& name, const std::string& beginning) const {
-    for (const auto& entry : fs::directory_iterator(folder_ / name / "runs")) {
-      if (entry.path().filename().string().starts_with(beginning)) return entry.path();
-    }
-    return {};
-  }
-  // The log of every run, by the name of the run.
-  std::map<std::string, std::string> logs(const std::string& name) const {
-    std::map<std::string, std::string> all;
-    for (const auto& entry : fs::directory_iterator(folder_ / name / "runs")) {
-      const fs::path log = entry.path() / "log.json";
-      all[entry.path().filename().string()] = fs::exists(log) ? base::read_text(log) : "(none)";
-    }
-    return all;
-  }
-  static int count(const std::string& text, const std::string& word) {
-    int found = 0;
-    for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
-    return found;
-  }
-  static void damage(const fs::path& path) {
-    std::string bytes = base::read_text(path);
-    bytes[bytes.size() / 2] ^= 1;
-    base::write_atomically(path, bytes);
-  }
-
-  fs::path folder_ = fs::temp_directory_path() / ("longtail-study-" + std::to_string(::getpid()));
-};
+using Study = TinyStudy;
 
 TEST_F(Study, KilledTenTimesEndsWithTheSameBytesAsUndisturbed) {
   ASSERT_EQ(run("calm").code, 0);
@@ -267,14 +206,6 @@ TEST_F(Study, RecordsARunThatFailsDoesTheOthersAndTriesAgainWhenAsked) {
   EXPECT_EQ(count(run("study", {"--retry-failed"}).out, "  start "), 1);
 }
 
-TEST_F(Study, SaysWhichRunsCannotBeginBecauseTheOneTheyAreRebalancedFromFailed) {
-  write_study("seed = [1]\nlr = [1e30]\nclip = 0\nrebalance = [\"none\", \"ncm\"]\n");
-  EXPECT_EQ(run("study").code, 1);
-  const std::string status = run_program({"study", "status", out("study")}).out;
-  EXPECT_THAT(status, HasSubstr("1 waiting, 1 failed"));
-  EXPECT_EQ(count(status, "the run that it is rebalanced from failed"), 1) << status;
-}
-
 // Recorded by a machine whose clock is years ahead.
 TEST_F(Study, TriesAFailureOfTheFutureAgainWhenAsked) {
   write_study("seed = [1]\n");
@@ -439,56 +370,6 @@ TEST_F(Study, WithoutSlurmSaysSo) {
   const Outcome outcome = run_program({"study", "submit", file(), "--out", out("study")});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("Slurm is not on this machine"));
-}
-
-TEST_F(Study, RebalancedRunsShareAParentThatIsTrainedOnceAndSurviveKills) {
-  write_study("seed = [1, 2]\nrebalance = [\"crt:lr=0.05\", \"none\", \"tau_norm\"]\n");
-  const Outcome calm = run("calm");
-  ASSERT_EQ(calm.code, 0) << calm.err;
-  const auto whole = logs("calm");
-  ASSERT_EQ(whole.size(), 6u);
-  for (const auto& [name, log] : whole) {
-    EXPECT_EQ(log.find("\"parent\"") == std::string::npos, name.find("rebalancenone") != std::string::npos)
-        << name;
-    EXPECT_FALSE(fs::exists(folder_ / "calm" / "runs" / name / "parent")) << name;
-  }
-  int hits = 0;
-  for (int kill = 0; kill < 4; ++kill) {
-    fs::remove(folder_ / "stdout");
-    const pid_t child = start("killed");
-    EXPECT_TRUE(wait_until(child, [&] { return says(folder_ / "stdout", "  start "); }));
-    hits += kill_hits(child);
-  }
-  EXPECT_EQ(hits, 4);
-  ASSERT_EQ(run("killed").code, 0);
-  EXPECT_EQ(logs("killed"), whole);
-  // A child alone: its parent is trained for it.
-  ASSERT_EQ(run("alone", {"--only", "uniform-rho8-rebalancecrt-lr0.05-seed1"}).code, 0);
-  EXPECT_EQ(logs("alone").at(a_run("alone", "uniform-rho8-rebalancecrt-lr0.05-seed1").filename().string()),
-            whole.at(a_run("alone", "uniform-rho8-rebalancecrt-lr0.05-seed1").filename().string()));
-  const Outcome report = run_program({"report", out("calm"), "--out", out("report"), "--tables-only"});
-  EXPECT_EQ(report.code, 0) << report.err;
-  const std::string overall = base::read_text(folder_ / "report" / "tables" / "overall.md");
-  for (const char* series : {"| Uniform  ", "rebalance=crt:lr=0.05", "rebalance=tau_norm"})
-    EXPECT_THAT(overall, HasSubstr(series));
-}
-
-TEST_F(Study, RunsThatBeginAlikeAreTrainedOnceUntilTheyPart) {
-  const std::string deferred = "\"deferred:then=focal,at=2\"", plain = "\"cross_entropy\"";
-  write_study("loss = [" + deferred + ", " + plain + "]\nepochs = [3]\n");
-  ASSERT_EQ(run("shared", {"--only", "uniform-rho8-lossdeferred"}).code, 0);
-  EXPECT_TRUE(fs::exists(a_run("shared", "uniform-rho8-lossdeferred") / "branch" / "2.ckpt"));
-  const Outcome second =
-      run_program({"study", "work", "--run-folder", a_run("shared", "uniform-rho8-losscross").string()});
-  ASSERT_EQ(second.code, 0) << second.err;
-  EXPECT_THAT(second.out, HasSubstr("The first 2 epochs are those of another run"));
-  for (const auto& [name, loss] : {std::pair("lossdeferred", deferred), std::pair("losscross", plain)}) {
-    write_study("loss = [" + loss + "]\nepochs = [3]\n");
-    const Outcome alone = run(name);
-    ASSERT_EQ(alone.code, 0) << alone.err;
-    EXPECT_EQ(base::read_text(a_run("shared", std::string("uniform-rho8-") + name) / "log.json"),
-              base::read_text(a_run(name, "uniform-rho8") / "log.json"));
-  }
 }
 
 }  // namespace

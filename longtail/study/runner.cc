@@ -6,15 +6,15 @@
 #include <array>
 #include <atomic>
 #include <csignal>
-#include <limits>
 #include <list>
-#include <map>
 #include <optional>
 
 #include "longtail/base/error.h"
+#include "longtail/base/file.h"
 #include "longtail/base/threads.h"
 #include "longtail/study/child.h"
 #include "longtail/study/lock.h"
+#include "longtail/train/beginning.h"
 
 namespace longtail::study {
 namespace {
@@ -28,8 +28,6 @@ constexpr milliseconds kTick(400);
 constexpr int kBusy = 75;
 constexpr int kMostAttempts =
     3;  // of one run by one process; more means that something is wrong with the place
-
-constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
 std::atomic<int> signals_seen = 0;
 
@@ -59,8 +57,7 @@ class Runner {
       : board_(board), options_(options), watcher_(watcher), attempts_(board.seats.size()) {
     board_.jobs = options.jobs;
     for (const Seat& seat : board.seats) failed_before_.push_back(failure(seat.state));
-    for (const auto& beginning : beginnings_of(board.plan.runs))
-      beginnings_.push_back(beginning ? beginning->run : kNone);
+    beginnings_ = beginnings_of(board.plan.runs);
     threads_ = options.threads > 0 ? options.threads
                                    : std::max(1, base::available_cpus() / std::max(1, options.jobs));
   }
@@ -125,14 +122,18 @@ class Runner {
     return status == Status::kDone ||
            (!parent.selected && status != Status::kRunning && status != Status::kFailed);
   }
-  // Whether it is worth while to wait for the run that this one begins as: it is under way or will be.
+  // Whether the run that this one begins as, if there is one, lets it start: it has left its state, or is not
+  // worth waiting for, neither under way nor to come.
   bool beginning_ready(std::size_t run) const {
-    if (beginnings_[run] == kNone) return true;
-    const Seat& beginning = board_.seats[beginnings_[run]];
+    if (!beginnings_[run]) return true;
+    const auto [before, epochs] = *beginnings_[run];
+    const Seat& beginning = board_.seats[before];
     const Status status = beginning.state.status;
     const bool to_come =
         status == Status::kWaiting || status == Status::kInterrupted || status == Status::kRunning;
-    return !beginning.selected || !to_come || attempts_[beginnings_[run]] >= kMostAttempts;
+    if (!beginning.selected || !to_come || attempts_[before] >= kMostAttempts) return true;
+    return base::present(
+        train::branch_path(run_folder(board_.folder, board_.plan.runs[before].name), epochs));
   }
   bool waits_for_parent(std::size_t run) const {
     const Status status = board_.seats[run].state.status;
@@ -291,8 +292,8 @@ class Runner {
   int threads_ = 1;
   std::list<Active> active_;
   std::vector<int> attempts_;
-  std::vector<std::size_t> beginnings_;  // of each run: the place of the run it begins as, or kNone
-  std::string storage_;                  // why nothing can be written
+  std::vector<std::optional<Beginning>> beginnings_;  // of each run: the run it begins as
+  std::string storage_;                               // why nothing can be written
   Ending ending_ = Ending::kFinished;
   Clock::time_point begin_ = Clock::now();
   Clock::time_point looked_ = begin_;

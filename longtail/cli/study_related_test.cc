@@ -1,0 +1,93 @@
+// Runs of a study that stand on one another: rebalanced from a parent, or alike until an epoch.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "longtail/cli/testing_study.h"
+#include "longtail/study/lock.h"
+
+namespace longtail::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+using RelatedRuns = TinyStudy;
+
+TEST_F(RelatedRuns, RebalancedRunsShareAParentThatIsTrainedOnceAndSurviveKills) {
+  write_study("seed = [1, 2]\nrebalance = [\"crt:lr=0.05\", \"none\", \"tau_norm\"]\n");
+  const Outcome calm = run("calm");
+  ASSERT_EQ(calm.code, 0) << calm.err;
+  const auto whole = logs("calm");
+  ASSERT_EQ(whole.size(), 6u);
+  for (const auto& [name, log] : whole) {
+    EXPECT_EQ(log.find("\"parent\"") == std::string::npos, name.find("rebalancenone") != std::string::npos)
+        << name;
+    EXPECT_FALSE(fs::exists(folder_ / "calm" / "runs" / name / "parent")) << name;
+  }
+  int hits = 0;
+  for (int kill = 0; kill < 4; ++kill) {
+    fs::remove(folder_ / "stdout");
+    const pid_t child = start("killed");
+    EXPECT_TRUE(wait_until(child, [&] { return says(folder_ / "stdout", "  start "); }));
+    hits += kill_hits(child);
+  }
+  EXPECT_EQ(hits, 4);
+  ASSERT_EQ(run("killed").code, 0);
+  EXPECT_EQ(logs("killed"), whole);
+  // A child alone: its parent is trained for it.
+  ASSERT_EQ(run("alone", {"--only", "uniform-rho8-rebalancecrt-lr0.05-seed1"}).code, 0);
+  EXPECT_EQ(logs("alone").at(a_run("alone", "uniform-rho8-rebalancecrt-lr0.05-seed1").filename().string()),
+            whole.at(a_run("alone", "uniform-rho8-rebalancecrt-lr0.05-seed1").filename().string()));
+  const Outcome report = run_program({"report", out("calm"), "--out", out("report"), "--tables-only"});
+  EXPECT_EQ(report.code, 0) << report.err;
+  const std::string overall = base::read_text(folder_ / "report" / "tables" / "overall.md");
+  for (const char* series : {"| Uniform  ", "rebalance=crt:lr=0.05", "rebalance=tau_norm"})
+    EXPECT_THAT(overall, HasSubstr(series));
+}
+
+TEST_F(RelatedRuns, RunsThatBeginAlikeAreTrainedOnceUntilTheyPart) {
+  const std::string deferred = "\"deferred:then=focal,at=2\"", plain = "\"cross_entropy\"";
+  write_study("loss = [" + deferred + ", " + plain + "]\nepochs = [3]\n");
+  ASSERT_EQ(run("shared", {"--only", "uniform-rho8-lossdeferred"}).code, 0);
+  EXPECT_TRUE(fs::exists(a_run("shared", "uniform-rho8-lossdeferred") / "branch" / "2.ckpt"));
+  const Outcome second =
+      run_program({"study", "work", "--run-folder", a_run("shared", "uniform-rho8-losscross").string()});
+  ASSERT_EQ(second.code, 0) << second.err;
+  EXPECT_THAT(second.out, HasSubstr("The first 2 epochs are those of another run"));
+  for (const auto& [name, loss] : {std::pair("lossdeferred", deferred), std::pair("losscross", plain)}) {
+    write_study("loss = [" + loss + "]\nepochs = [3]\n");
+    const Outcome alone = run(name);
+    ASSERT_EQ(alone.code, 0) << alone.err;
+    EXPECT_EQ(base::read_text(a_run("shared", std::string("uniform-rho8-") + name) / "log.json"),
+              base::read_text(a_run(name, "uniform-rho8") / "log.json"));
+  }
+}
+
+TEST_F(RelatedRuns, SaysWhichRunsCannotBeginBecauseTheOneTheyAreRebalancedFromFailed) {
+  write_study("seed = [1]\nlr = [1e30]\nclip = 0\nrebalance = [\"none\", \"ncm\"]\n");
+  EXPECT_EQ(run("study").code, 1);
+  const std::string status = run_program({"study", "status", out("study")}).out;
+  EXPECT_THAT(status, HasSubstr("1 waiting, 1 failed"));
+  EXPECT_EQ(count(status, "the run that it is rebalanced from failed"), 1) << status;
+}
+
+// The first run is under way elsewhere, beyond the epoch at which the second parts from it.
+TEST_F(RelatedRuns, WhatBeginsAlikeWaitsOnlyUntilTheStateIsThere) {
+  write_study("loss = [\"cross_entropy\", \"deferred:then=focal,at=2\"]\nepochs = [3]\n");
+  ASSERT_EQ(run("shared", {"--only", "uniform-rho8-losscross"}).code, 0);
+  const fs::path first = a_run("shared", "uniform-rho8-losscross");
+  ASSERT_TRUE(fs::exists(first / "branch" / "2.ckpt"));
+  const std::string done = base::read_text(first / "done.json");
+  fs::remove(first / "done.json");
+  auto lock = study::FileLock::try_take(first / "study.lock");
+  ASSERT_TRUE(lock);
+  const pid_t child = start("shared");
+  EXPECT_TRUE(wait_until(child, [&] { return says(folder_ / "stdout", "  done "); }));
+  EXPECT_THAT(base::read_text(folder_ / "stdout"), HasSubstr("uniform-rho8-lossdeferred"));
+  base::write_atomically(first / "done.json", done);
+  lock.reset();
+  EXPECT_EQ(wait_for(child), 0);
+}
+
+}  // namespace
+}  // namespace longtail::cli
