@@ -153,12 +153,14 @@ std::optional<std::size_t> parent_of(const std::vector<Candidate>& candidates, s
 
 std::vector<std::string> words_of(const std::vector<Candidate>& candidates) {
   std::vector<std::string> words;
+  words.reserve(candidates.size());
   for (const Candidate& one : candidates) words.push_back(one.words);
   return words;
 }
 
 std::vector<std::string> texts_of(const std::vector<Candidate>& candidates) {
   std::vector<std::string> texts;
+  texts.reserve(candidates.size());
   for (const Candidate& one : candidates) texts.push_back(one.text);
   return texts;
 }
