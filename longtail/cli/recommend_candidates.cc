@@ -101,6 +101,14 @@ bool Candidate::is_of(const train::RunConfig& resolved) const {
          resolved.rebalance == rebalance;
 }
 
+train::RunConfig Candidate::applied_to(train::RunConfig config) const {
+  config.strategy = strategy;
+  config.augment = augment;
+  config.loss = loss;
+  config.rebalance = rebalance;
+  return config;
+}
+
 std::vector<std::string> default_candidates() {
   std::vector<std::string> texts = sampling::paper_strategies();
   texts.push_back("uniform+logit_adjust");

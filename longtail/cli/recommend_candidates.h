@@ -17,6 +17,7 @@ struct Candidate {
   std::string strategy{}, augment{}, loss{}, rebalance{};  // of its runs, canonical
 
   bool is_of(const train::RunConfig& resolved) const;
+  train::RunConfig applied_to(train::RunConfig config) const;
   bool trained() const { return rebalance == "none"; }
 };
 

@@ -37,8 +37,8 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 
 double report_seconds(double seconds) { return std::min(seconds / 7, std::clamp(seconds / 20, 20.0, 60.0)); }
 
-TimeBudget::TimeBudget(fs::path folder, double seconds)
-    : file_(std::move(folder) / "recommend.seconds"), seconds_(seconds), before_(earlier_commands(file_)) {}
+TimeBudget::TimeBudget(const fs::path& folder, double seconds)
+    : file_(folder / "recommend.seconds"), seconds_(seconds), before_(earlier_commands(file_)) {}
 
 double TimeBudget::used() const { return before_ + seconds_since(begin_); }
 

@@ -21,7 +21,7 @@ double report_seconds(double seconds);
 class TimeBudget {
  public:
   // Begins now. `folder` need not exist yet.
-  TimeBudget(std::filesystem::path folder, double seconds);
+  TimeBudget(const std::filesystem::path& folder, double seconds);
 
   double seconds() const { return seconds_; }
   // For training: without what the report needs. Below 0: over.

@@ -18,6 +18,7 @@
 #include "longtail/report/summary.h"
 #include "longtail/study/runner.h"
 #include "longtail/study/view.h"
+#include "longtail/train/alike.h"
 
 namespace longtail::cli {
 namespace {
@@ -51,6 +52,10 @@ class RaceRunner {
               plan.run_seconds / plan.config.epochs) {
     words_ = words_of(plan_.candidates);
     baseline_ = plain_uniform(plan_.candidates);
+    std::vector<train::RunConfig> configs;
+    for (const Candidate& one : plan_.candidates)
+      configs.push_back(train::resolved(one.applied_to(plan_.config)));
+    trainings_ = train::shared_trainings(configs);
   }
 
   RaceOutcome run() {
@@ -197,7 +202,8 @@ class RaceRunner {
       return report::SeedTable{
           texts_of(plan_.candidates),
           std::vector<std::vector<double>>(plan_.candidates.size(),
-                                           std::vector<double>(static_cast<std::size_t>(seeds), kUnknown))};
+                                           std::vector<double>(static_cast<std::size_t>(seeds), kUnknown)),
+          trainings_};
     };
     results.goal = empty();
     for (const char* name : {"tail", "head", "medium"}) results.groups.emplace_back(name, empty());
@@ -278,6 +284,7 @@ class RaceRunner {
   int cuts_ = 0;
   report::LookPlan looks_{};
   std::vector<std::string> words_;
+  std::vector<int> trainings_;  // as report::SeedTable has them
   std::size_t baseline_ = 0;
 };
 

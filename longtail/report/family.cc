@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "longtail/report/block_design.h"
@@ -168,6 +169,26 @@ class Separate {
   double alpha_ = 0.05, pair_alpha_ = 0.05;
 };
 
+// One strategy of each training, the one with the most runs: what the residual is estimated from. All if there is one
+// training only, or if these have no seeds in common.
+std::vector<std::size_t> trained_apart(const SeedTable& table, const std::vector<std::size_t>& who) {
+  if (table.trainings.empty()) return who;
+  const auto runs = [&](std::size_t i) {
+    return std::count_if(table.values[i].begin(), table.values[i].end(),
+                         [](double value) { return std::isfinite(value); });
+  };
+  std::map<int, std::size_t> chosen;
+  for (const std::size_t i : who) {
+    const auto [at, fresh] = chosen.emplace(table.trainings[i], i);
+    if (!fresh && runs(i) > runs(at->second)) at->second = i;
+  }
+  std::vector<std::size_t> apart;
+  for (const auto& [training, i] : chosen) apart.push_back(i);
+  std::sort(apart.begin(), apart.end());
+  const bool linked = connected(part_of(table, apart, table.seeds()), 0).size() == apart.size();
+  return apart.size() > 1 && linked ? apart : who;
+}
+
 bool same_in_every_seed(const SeedTable& table, std::size_t i, std::size_t j) {
   int pairs = 0;
   for (std::size_t s = 0; s < table.seeds(); ++s) {
@@ -311,7 +332,14 @@ Family analyse(const SeedTable& table, const FamilyOptions& options) {
                                  : "No two strategies have a seed in common: nothing can be compared.";
     return family;
   }
-  const Fit least = fit(table, who);
+  Fit least = fit(table, who);
+  const std::vector<std::size_t> apart = trained_apart(table, who);
+  if (apart.size() < who.size()) {
+    const Fit spread = fit(table, apart);
+    least.sum_of_squares = spread.sum_of_squares;
+    least.dof = spread.dof;
+    family.sharing = static_cast<int>(who.size() - apart.size());
+  }
   for (std::size_t i = 0; i < who.size(); ++i) {
     Standing& own = family.standings[who[i]];
     own.comparable = true;
@@ -345,7 +373,7 @@ Family analyse(const SeedTable& table, const FamilyOptions& options) {
     }
     return family;
   }
-  family.unequal_p = unequal_p(table, who);
+  family.unequal_p = unequal_p(table, apart);
   if (family.unequal_p < kGross) {
     family.method = Method::kSeparate;
     const Separate intervals(table, least, options, baseline);
@@ -363,6 +391,7 @@ SeedTable part_of(const SeedTable& table, const std::vector<std::size_t>& strate
   SeedTable part;
   for (const std::size_t i : strategies) {
     part.names.push_back(table.names[i]);
+    if (!table.trainings.empty()) part.trainings.push_back(table.trainings[i]);
     const auto& row = table.values[i];
     part.values.emplace_back(row.begin(),
                              row.begin() + static_cast<std::ptrdiff_t>(std::min(seeds, row.size())));

@@ -3,6 +3,9 @@
 // seed + residual, fitted by least squares (missing runs allowed). From it Dunnett's simultaneous intervals
 // against the baseline and Hsu's multiple comparisons with the best.
 //
+// Strategies that share a training are moved together by chance. Their runs do not tell how large chance is, so the
+// residual is that of one of them and of the others. If all share one, what they share is the seed's, and all count.
+//
 // Hsu's intervals protect one best strategy. Of several that are equally good they drop one too often (of two
 // copies in 10% of studies, of seven beside a worse one in 19%). So they are shown, and ruling out asks for
 // more: some difference from the baseline is established (the gate), and the strategy is below the baseline,
@@ -23,6 +26,9 @@ namespace longtail::report {
 struct SeedTable {
   std::vector<std::string> names{};
   std::vector<std::vector<double>> values{};
+  // Of each strategy; those with the same number share a training (rebalanced from one network, or begun alike), so
+  // that chance moves them together. Empty: each has its own.
+  std::vector<int> trainings{};
 
   std::size_t strategies() const { return names.size(); }
   std::size_t seeds() const { return values.empty() ? 0 : values[0].size(); }
@@ -72,7 +78,8 @@ struct Family {
   double alpha = 0.05;
   double residual = 0;  // standard deviation of a run after strategy and seed are taken out
   int dof = 0;
-  double critical = 0;                // Dunnett's, two-sided; 0 unless pooled
+  int sharing = 0;      // strategies that the residual leaves out, since they share a training with another
+  double critical = 0;  // Dunnett's, two-sided; 0 unless pooled
   std::vector<Standing> standings{};  // as the table's strategies
   std::size_t baseline = 0;
   std::size_t leader = 0;  // the highest least-squares mean; the first of equals

@@ -260,6 +260,41 @@ TEST(FamilyTest, OfSeveralEquallyGoodOnesBesideWorseOnesHardlyOneIsRuledOut) {
   }
 }
 
+// Two strategies beside the baseline, and five more made from the networks of one of them: all are equally good.
+TEST(FamilyTest, SeriesOfOneTrainingDoNotMakeChanceLookSmaller) {
+  const int studies = 1000;
+  int wrong = 0, wrong_if_untold = 0;
+  for (std::uint64_t study = 0; study < studies; ++study) {
+    SeedTable table = simulated({0, 0, 0, 0, 0, 0, 0, 0}, 3, study + 9000);
+    for (std::size_t i = 3; i < 8; ++i) {
+      for (std::size_t s = 0; s < 3; ++s)
+        table.values[i][s] = 0.9 * table.values[2][s] + 0.1 * table.values[i][s];
+    }
+    wrong_if_untold += analyse(table).any_established();
+    table.trainings = {0, 1, 2, 2, 2, 2, 2, 2};
+    const Family family = analyse(table);
+    wrong += family.any_established();
+    EXPECT_EQ(family.sharing, 5);
+    EXPECT_EQ(family.dof, 4);
+    const Family three = analyse(part_of(table, {0, 1, 2}, 3));
+    EXPECT_EQ(three.sharing, 0);
+    EXPECT_NEAR(family.residual, three.residual, 1e-12);
+    EXPECT_NEAR(family.standings[1].difference, three.standings[1].difference, 1e-12);
+  }
+  EXPECT_LE(wrong, 60);
+  EXPECT_GE(wrong_if_untold, 80);
+}
+
+TEST(FamilyTest, WhereAllShareOneTrainingAllCount) {
+  SeedTable table = simulated({0, 1, 2}, 4, 1);
+  const Family untold = analyse(table);
+  table.trainings = {5, 5, 5};
+  const Family told = analyse(table);
+  EXPECT_EQ(told.sharing, 0);
+  EXPECT_EQ(told.dof, untold.dof);
+  EXPECT_EQ(told.residual, untold.residual);
+}
+
 TEST(FamilyTest, TwoStrategiesAreAPairedTTest) {
   const SeedTable table{{"a", "b"}, {{50, 52, 51, 49}, {51, 53.5, 52.2, 49.6}}};
   const Family family = analyse(table);

@@ -49,6 +49,22 @@ void remark_on_spread(const Summary& summary, std::vector<std::string>& remarks)
   }
 }
 
+void remark_on_sharing(const Summary& summary, std::vector<std::string>& remarks) {
+  int most = 0;
+  std::size_t of = 0;
+  for (const FamilyOf& one : summary.families) {
+    if (one.family.method == Method::kNone || one.family.sharing <= most) continue;
+    most = one.family.sharing;
+    of = one.series.size();
+  }
+  if (most == 0) return;
+  remarks.push_back(fmt::format(
+      "{} of {} series share{} a training with another (rebalanced from the same networks, or alike until an "
+      "epoch), "
+      "so that chance moves them together: the residual is taken from one series of each training.",
+      most, of, most == 1 ? "s" : ""));
+}
+
 // Where one seed is compared, the spread is that of the series with several.
 void remark_on_single_seeds(const Summary& summary, std::vector<std::string>& remarks) {
   std::set<Series> single, all;
@@ -154,6 +170,7 @@ std::vector<std::string> remarks_of(const Results& results, const Summary& summa
       remarks.push_back(fmt::format("At {}: {}", one.condition.phrase(), one.family.limit));
   }
   remark_on_spread(summary, remarks);
+  remark_on_sharing(summary, remarks);
   remark_on_single_seeds(summary, remarks);
   remark_on_check(summary, remarks);
   remark_on_selection(results, summary, remarks);

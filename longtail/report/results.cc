@@ -428,6 +428,8 @@ Results detail::arrange(std::vector<RunResult> runs, std::vector<std::string> wa
   results.seeds.assign(seeds.begin(), seeds.end());
   results.varying.assign(keys.begin(), keys.end());
   results.runs = std::move(runs);
+  for (const Condition& condition : results.conditions)
+    results.trainings[condition] = detail::trainings_in(results, condition);
   check_pairs(results, warnings);
   note_unproven(results, warnings);
   note_engines(results, warnings);

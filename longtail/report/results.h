@@ -67,6 +67,8 @@ class Results {
   std::vector<std::int64_t> seeds;    // ascending
   std::vector<std::string> varying;   // parameters other than the strategy that differ between runs
   std::vector<std::string> warnings;
+  // Of the series in a condition, as in family.h: those with the same number share a training.
+  std::map<Condition, std::vector<int>> trainings;
 
   const RunResult* find(const Series& series, const Condition& condition, std::int64_t seed) const;
   // The series that have a run in the condition.
@@ -101,6 +103,8 @@ std::string beside_strategy(const std::map<std::string, std::string>& settings);
 namespace detail {
 // Names series and conditions, drops duplicates and odd epochs, sorts: everything after reading.
 Results arrange(std::vector<RunResult> runs, std::vector<std::string> warnings, const ReadOptions& options);
+// Which series of a condition share a training, by what their logs say. (trainings.cc)
+std::vector<int> trainings_in(const Results& results, const Condition& condition);
 }  // namespace detail
 
 }  // namespace longtail::report

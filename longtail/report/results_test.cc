@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "longtail/base/error.h"
 #include "longtail/report/compare.h"
@@ -12,6 +13,7 @@
 #include "longtail/report/summary.h"
 #include "longtail/report/tables.h"
 #include "longtail/report/test_logs.h"
+#include "longtail/train/config.h"
 
 namespace longtail::report {
 namespace {
@@ -210,6 +212,41 @@ TEST(ResultsTest, OnlyTheSeriesThatWasDoneTwiceIsCalledByItsEngineAndTheLargerIs
               ElementsAre("uniform (engine=amx)", "uniform (engine=onednn)", "progressive"));
   EXPECT_EQ(results.plainest.text(), "uniform (engine=onednn)");
   EXPECT_THAT(results.warnings, Contains(HasSubstr("2 engines (amx, onednn)")));
+}
+
+TEST(ResultsTest, WhatComesFromTheSameTrainingIsKnown) {
+  const test::Folder folder("trainings");
+  const auto add = [&](const std::string& name, const std::string& strategy, const std::string& loss,
+                       const std::string& rebalance) {
+    train::RunConfig config;
+    config.strategy = strategy;
+    config.loss = loss;
+    config.rebalance = rebalance;
+    config.epochs = 10;
+    train::RunLog log = test::make_log({strategy, 100, 1, 10});
+    log.config = train::config_map(config);
+    folder.add(name, log);
+  };
+  add("a", "uniform", "cross_entropy", "none");
+  add("b", "uniform", "cross_entropy", "crt");
+  add("c", "uniform", "deferred:at=8", "none");
+  add("d", "uniform", "logit_adjusted", "none");
+  add("e", "progressive", "cross_entropy", "none");
+  const Results results = read(folder.path());
+  EXPECT_THAT(test::texts(results.series),
+              ElementsAre("uniform", "uniform (loss=deferred:at=8)", "uniform (loss=logit_adjusted)",
+                          "uniform (rebalance=crt)", "progressive"));
+  const std::vector<int>& of = results.trainings.at(results.conditions[0]);
+  EXPECT_EQ(of[0], of[1]);
+  EXPECT_EQ(of[0], of[3]);
+  EXPECT_EQ(std::set<int>(of.begin(), of.end()).size(), 3u);
+  // What somebody else's trainer calls its own is by itself.
+  train::RunLog own = test::make_log({"my_sampler", 100, 1, 10});
+  own.config["strategy"] = "my_sampler";
+  folder.add("f", own);
+  const Results more = read(folder.path());
+  const std::vector<int>& with = more.trainings.at(more.conditions[0]);
+  EXPECT_EQ(std::set<int>(with.begin(), with.end()).size(), 4u) << more.conditions.size();
 }
 
 TEST(ResultsTest, EnginesThatAreMixedAreNamedInAWarning) {

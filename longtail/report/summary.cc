@@ -123,6 +123,8 @@ SeedTable table_of(const Results& results, const Condition& condition, const aut
     table.names.push_back(series.text());
     table.values.push_back(std::move(row));
   }
+  if (const auto at = results.trainings.find(condition); at != results.trainings.end())
+    table.trainings = at->second;
   return table;
 }
 
