@@ -35,6 +35,7 @@ class Figure {
   void write(const std::filesystem::path& path) const;
   // What gnuplot is given, but for the terminal and what all figures share.
   const std::string& body() const { return body_; }
+  double height_cm() const { return height_cm_; }
 
  private:
   double width_cm_;

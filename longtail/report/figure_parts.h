@@ -23,7 +23,7 @@ inline constexpr const char* kPlain =
     "set termoption noenhanced\nset termoption fontscale 0.82\nset format x '%h'\n"
     "set key samplen 2 spacing 1.15 Left reverse\n";
 inline constexpr const char* kKeyAbove = "set key outside top center horizontal maxrows 2 width -1\n";
-inline constexpr const char* kKeyBeside = "set key outside right center vertical maxrows 40\n";
+inline constexpr const char* kKeyBeside = "set key outside right center vertical maxrows 200\n";
 // Dashes by number, short enough to follow a curve.
 inline constexpr std::array<const char*, 6> kDash = {"solid", "solid",      "(9,7)",
                                                      "(3,5)", "(18,6,3,6)", "(26,8)"};
@@ -47,11 +47,14 @@ struct Drawing {
 
   // Whether a key above a figure of one column would leave no room for the figure.
   bool crowded() const { return key_rows(results.series, kColumn) > 4; }
+  // The height of a figure with a key of so many entries beside it, at least `height` cm.
+  static double with_key_beside(double height, std::size_t entries) {
+    return std::max(height, 1.2 + 0.45 * static_cast<double>(entries));
+  }
   // A figure of one column with its key above; with many series one of both columns with the key beside it.
   base::Figure column_figure(double height) const {
-    const double entries = 1.2 + 0.45 * static_cast<double>(results.series.size());
-    base::Figure figure =
-        crowded() ? base::Figure(kPage, std::max(height, entries)) : base::Figure(kColumn, height);
+    base::Figure figure = crowded() ? base::Figure(kPage, with_key_beside(height, results.series.size()))
+                                    : base::Figure(kColumn, height);
     figure.script(std::string(kPlain) + (crowded() ? kKeyBeside : kKeyAbove));
     return figure;
   }

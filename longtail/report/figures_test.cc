@@ -29,12 +29,13 @@ class FiguresOf : public testing::Test {
     }
     folder_.add("log" + std::to_string(++logs_), log);
   }
-  std::string script(const std::string& name) const {
+  std::string script(const std::string& name) const { return figure(name).body(); }
+  base::Figure figure(const std::string& name) const {
     ReportOptions options;
     options.inputs = {folder_.path()};
     const Report report = make_report(options);
     for (const NamedFigure& one : make_figures(report.results, report.summary)) {
-      if (one.name == name) return one.figure.body();
+      if (one.name == name) return one.figure;
     }
     base::fail("there is no figure {}", name);
   }
@@ -62,6 +63,14 @@ TEST_F(FiguresOf, ARebalancedRunHasNoCurveOfTrainingButStandsInTheTradeOff) {
   add("crt");
   EXPECT_THAT(script("convergence_rho100"), Not(HasSubstr("rebalance=crt")));
   EXPECT_THAT(script("trade_off_rho100"), HasSubstr("rebalance=crt"));
+}
+
+TEST_F(FiguresOf, TheTradeOffGrowsWithItsKey) {
+  for (const char* loss : {"cross_entropy", "focal"}) add("none", loss);
+  EXPECT_EQ(figure("trade_off_rho100").height_cm(), 8);
+  for (int i = 0; i < 25; ++i) add("none", "focal:gamma=" + std::to_string(3 + i));
+  EXPECT_GE(figure("trade_off_rho100").height_cm(), 12);
+  EXPECT_THAT(script("trade_off_rho100"), HasSubstr("set key outside right center vertical maxrows 200"));
 }
 
 TEST(LooksTest, SeriesOfOneStrategyAreToldApartByColourAndPoint) {

@@ -19,6 +19,9 @@ std::vector<Point> points_of(const Drawing& d, const Condition& condition) {
     if (head && tail && std::isfinite(head->mean) && std::isfinite(tail->mean))
       points.push_back({s, head->mean, tail->mean});
   }
+  // The key begins with what the tail gains most from.
+  std::stable_sort(points.begin(), points.end(),
+                   [](const Point& a, const Point& b) { return a.tail > b.tail; });
   return points;
 }
 
@@ -35,10 +38,11 @@ std::optional<NamedFigure> trade_off(const Drawing& d, const Condition& conditio
     high = std::max(high, point.tail);
   }
   const double across = 0.08 * (right - left), up = 0.08 * (high - low);
-  NamedFigure out{"trade_off_" + condition.slug(), base::Figure(kPage, 8)};
+  NamedFigure out{"trade_off_" + condition.slug(),
+                  base::Figure(kPage, Drawing::with_key_beside(8, points.size() + 2))};
   const std::string baseline = d.summary.baseline.title();
   std::string script =
-      std::string(kPlain) + "set key outside right center vertical maxrows 20\n" +
+      std::string(kPlain) + kKeyBeside +
       fmt::format("set xrange [{}:{}]\nset yrange [{}:{}]\nset xtics {}\nset ytics {}\n", left - across,
                   right + across, low - up, high + up, tick_step(right - left), tick_step(high - low)) +
       "set xlabel " + quoted("Head accuracy: points above " + baseline) + "\nset ylabel " +
