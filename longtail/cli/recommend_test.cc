@@ -104,14 +104,15 @@ TEST_F(RecommendCommand, RefusesToChooseAmongCopiesOfOneStrategyAndEndsTheSameWh
 
 TEST_F(RecommendCommand, ChoosesAmongRemediesTooAndGivesTheNetworkOfTheOneItNames) {
   const Outcome outcome = run_program(command(
-      "remedies", {"uniform", "class_balanced+mixup:alpha=1", "uniform+logit_adjust", "uniform+ncm"}));
+      "remedies", {"uniform", "uniform+logit_adjust", "uniform+ncm", "class_balanced+mixup:alpha=1"}));
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const std::string words = "uniform (rebalance=logit_adjust)";
-  EXPECT_THAT(outcome.out, HasSubstr("under uniform, class-balanced (mixup:alpha=1), " + words));
+  EXPECT_THAT(outcome.out, HasSubstr("under uniform, " + words +
+                                     ", uniform (rebalance=ncm), class-balanced (mixup:alpha=1)."));
   const std::string summary = base::read_text(folder_ / "remedies/report/summary.md");
   EXPECT_THAT(summary, HasSubstr("| Uniform (rebalance=logit_adjust)"));
   EXPECT_THAT(summary, HasSubstr("| Class-Balanced (mixup:alpha=1)"));
-  // The sentence of the report is that of the command.
+  // The sentence of the report is that of the command, the candidates being in the report's order.
   const std::string said = sentence(outcome.out);
   EXPECT_NE(said, "");
   EXPECT_EQ(json::parse(run_program({"report", (folder_ / "remedies").string(), "--json", "--tables-only",
