@@ -4,6 +4,7 @@
 
 #include "longtail/cli/testing_study.h"
 #include "longtail/study/lock.h"
+#include "longtail/train/run_folder.h"
 
 namespace longtail::cli {
 namespace {
@@ -69,6 +70,16 @@ TEST_F(RelatedRuns, SaysWhichRunsCannotBeginBecauseTheOneTheyAreRebalancedFromFa
   const std::string status = run_program({"study", "status", out("study")}).out;
   EXPECT_THAT(status, HasSubstr("1 waiting, 1 failed"));
   EXPECT_EQ(count(status, "the run that it is rebalanced from failed"), 1) << status;
+}
+
+TEST_F(RelatedRuns, SeveralAreRebalancedFromOneAtATime) {
+  write_study("rebalance = [\"none\", \"ncm\", \"logit_adjust\"]\n");
+  ASSERT_EQ(run("study", {"--only", "uniform-rho8-rebalancenone"}).code, 0);
+  // As if another one were just reading it.
+  const train::FolderLock reader(a_run("study", "uniform-rho8-rebalancenone"));
+  const Outcome rest = run("study");
+  EXPECT_EQ(rest.code, 0) << rest.err;
+  EXPECT_EQ(count(rest.out, "  done "), 2) << rest.out;
 }
 
 // The first run is under way elsewhere, beyond the epoch at which the second parts from it.

@@ -403,6 +403,13 @@ void Training::keep(int epochs_done) const {
   write_checkpoint(path, copy);
 }
 
+// Whether the folder has the whole of this run. Reads only: several runs may be rebalanced from it at a time.
+bool is_whole(const RunConfig& config, const std::filesystem::path& folder) {
+  if (!base::present(state_path(folder)) || !base::present(log_path(folder))) return false;
+  const Checkpoint state = read_state(folder);
+  return state.log->finished && state.config == config_map(resolved(config));
+}
+
 }  // namespace
 
 RunLog run_training(const RunConfig& config, const RunOptions& options) {
@@ -416,7 +423,7 @@ RunLog run_training(const RunConfig& config, const RunOptions& options) {
   first.rebalance = kNoRebalance;
   RunOptions training = options;
   training.folder = options.parent.empty() ? options.folder / "parent" : options.parent;
-  Training(first, training).go();
+  if (!is_whole(first, training.folder)) Training(first, training).go();
   return rebalance(training.folder, config, options);
 }
 
