@@ -20,7 +20,7 @@ std::optional<train::RunConfig> config_of(const Results& results, const Series& 
   try {
     train::RunConfig config = train::config_from_map(run->config);
     config.engine = run->log->fingerprint.engine;
-    train::same_course(config, config);  // refuses a strategy or a loss that only its trainer knows
+    train::same_beginning(config, config);  // refuses a strategy or a loss that only its trainer knows
     return config;
   } catch (const base::Error&) {
     return std::nullopt;

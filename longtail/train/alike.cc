@@ -72,12 +72,17 @@ int same_course(const RunConfig& a, const RunConfig& b) {
   return epoch;
 }
 
+bool same_beginning(const RunConfig& a, const RunConfig& b) {
+  const Course one(a), other(b);
+  return one.measures_as(other) && one.same_at(0, other);
+}
+
 std::vector<int> shared_trainings(std::span<const RunConfig> runs) {
   std::vector<int> numbers;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     int number = static_cast<int>(i);
     for (std::size_t before = 0; before < i && number == static_cast<int>(i); ++before) {
-      if (lasting(runs[before]) == lasting(runs[i]) && same_course(runs[before], runs[i]) > 0)
+      if (lasting(runs[before]) == lasting(runs[i]) && same_beginning(runs[before], runs[i]))
         number = numbers[before];
     }
     numbers.push_back(number);

@@ -16,6 +16,9 @@ bool is_course(std::string_view param);
 // For how many epochs from the first one two runs have the same loss, strategy and learning rate.
 int same_course(const RunConfig& a, const RunConfig& b);
 
+// Whether the first epoch of two runs is the same in these.
+bool same_beginning(const RunConfig& a, const RunConfig& b);
+
 // Of each run a number that it has in common with those that share its training: rebalanced from the same network, or
 // alike for an epoch or more. Seeds are not looked at.
 std::vector<int> shared_trainings(std::span<const RunConfig> runs);
