@@ -157,8 +157,9 @@ py::list rows_of(const report::Table& table) {
 
 py::dict report(const std::vector<std::filesystem::path>& paths,
                 const std::optional<std::filesystem::path>& out, const std::string& baseline,
-                bool tables_only) {
+                bool tables_only, const report::Names& names) {
   report::ReportOptions options;
+  options.read.names = names;
   options.inputs = paths;
   options.summary.baseline = baseline;
   options.tables_only = tables_only;
@@ -240,7 +241,7 @@ void add_logs(py::module_& module) {
       },
       py::arg("path"));
   module.def("report", &report, py::arg("paths"), py::arg("out") = py::none(), py::arg("baseline") = "",
-             py::arg("tables_only") = false);
+             py::arg("tables_only") = false, py::arg("names") = report::Names());
   module.def(
       "sha256",
       [](const py::buffer& buffer) {

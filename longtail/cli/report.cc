@@ -15,7 +15,7 @@ namespace {
 struct Flags {
   std::vector<std::string> inputs;
   std::string out, baseline, against, deviation = "population", at = "best", epochs, goal = "balanced",
-                                      select = "log";
+                                      select = "log", names;
   bool tables_only = false, json = false;
 };
 
@@ -38,6 +38,7 @@ report::ReportOptions options_of(const Flags& flags) {
                                                      : report::Select::kAsLogged;
   if (flags.select == "last") options.summary.at = report::At::kLast;
   options.summary.goal = report::parse_goal(flags.goal);
+  if (!flags.names.empty()) options.read.names = report::read_names(flags.names);
   if (flags.inputs.size() == 1 && read_recommend_plan(flags.inputs[0])) {  // a race: what its looks decided
     options.summary.looks = report::LookPlan{};
     options.summary.at = report::At::kLast;
@@ -125,6 +126,11 @@ void add_report(App& app) {
           "lowest\nof head, medium and tail.")
       ->check(IsMember({"balanced", "overall", "tail", "worst"}))
       ->capture_default_str();
+  command
+      ->add_option("--names", flags->names,
+                   "What series are called in tables, figures and sentences: a TOML file with lines\n"
+                   "\"Uniform (rebalance=crt)\" = \"cRT\", on the left as the tables write it without.")
+      ->check(ExistingPath);
   command->add_flag(
       "--json", flags->json,
       "Print the recommendation and the findings as JSON and nothing else; files are written as "

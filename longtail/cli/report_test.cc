@@ -32,6 +32,21 @@ TEST(ReportCommandTest, PrintsTheAnswerAndWritesWhereItSays) {
   EXPECT_FALSE(std::filesystem::exists(logs.path() / "report/index.html"));
 }
 
+TEST(ReportCommandTest, NamesComeFromAFileAndAWrongFileIsAUsageError) {
+  const Folder logs("cli_names");
+  report::test::write_grid(logs, {100}, {1, 2, 3}, 5);
+  const std::string names = (logs.path() / "names.toml").string();
+  base::write_atomically(names, std::string_view("\"Progressive\" = \"Slowly to balance\"\n"));
+  const Outcome outcome = run_program({"report", logs.path().string(), "--tables-only", "--names", names});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("\nUse Slowly to balance. "));
+  EXPECT_THAT(base::read_text(logs.path() / "report/tables/overall.tex"), HasSubstr("Slowly to balance"));
+  base::write_atomically(names, std::string_view("Progressive (gamma=2) = \"Ours\"\n"));
+  const Outcome wrong = run_program({"report", logs.path().string(), "--tables-only", "--names", names});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("names.toml:1: "));
+}
+
 TEST(ReportCommandTest, JsonIsTheRecommendationAndTheFindingsAndNothingElseOnStandardOutput) {
   const Folder logs("cli_json");
   report::test::write_grid(logs, {10, 100}, {1, 2, 3}, 5);

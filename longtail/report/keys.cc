@@ -23,6 +23,7 @@ Series::Series(std::string strategy, std::string beside)
       text_(beside_.empty() ? strategy_ : strategy_ + " (" + beside_ + ")") {}
 
 std::string Series::title() const {
+  if (!name_.empty()) return name_;
   const std::string title = sampling::strategy_title(strategy_);
   const std::string own = strategy_.substr(sampling::strategy_name(strategy_).size());
   if (!own.starts_with(':')) return title + own + (beside_.empty() ? "" : " (" + beside_ + ")");
@@ -40,6 +41,7 @@ std::string Series::label() const {
 }
 
 std::string Series::words() const {
+  if (!name_.empty()) return name_;
   std::string words = title();
   for (std::size_t i = 0; i < sampling::strategy_name(strategy_).size(); ++i)
     words[i] = static_cast<char>(std::tolower(static_cast<unsigned char>(words[i])));

@@ -6,6 +6,7 @@
 #include <compare>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace longtail::report {
 
@@ -15,9 +16,12 @@ class Series {
   // The strategy as in the log, "progressive:gamma=2", and what else varies, "lr=0.05, clip=5".
   explicit Series(std::string strategy, std::string beside = "");
 
+  // What people call it, "LDAM-DRW", instead of a title that is made of its parts. It stays the same series.
+  void call(std::string name) { name_ = std::move(name); }
+
   const std::string& strategy() const { return strategy_; }
   const std::string& text() const { return text_; }  // "progressive:gamma=2 (lr=0.05)"
-  std::string title() const;                         // "Progressive (gamma=2, lr=0.05)"
+  std::string title() const;                         // "Progressive (gamma=2, lr=0.05)", or what it is called
   std::string label() const;                         // the title, cut to what a figure has room for
   std::string words() const;                         // "progressive (gamma=2, lr=0.05)": in a sentence
   std::string slug() const;                          // "progressive_gamma_2_lr_0_05": for a file name
@@ -26,7 +30,7 @@ class Series {
   friend auto operator<=>(const Series& a, const Series& b) { return a.text_ <=> b.text_; }
 
  private:
-  std::string strategy_, beside_, text_;
+  std::string strategy_, beside_, text_, name_;
 };
 
 class Condition {

@@ -20,6 +20,17 @@ TEST(KeysTest, ASeriesIsShownWithTheParametersOfStrategyAndRunInOnePairOfBracket
   EXPECT_EQ(Series().title(), "");
 }
 
+TEST(KeysTest, ASeriesWithANameIsShownByItAndStaysTheSeriesThatItIs) {
+  Series series("uniform", "rebalance=crt");
+  series.call("cRT");
+  EXPECT_EQ(series.title(), "cRT");
+  EXPECT_EQ(series.words(), "cRT");
+  EXPECT_EQ(series.label(), "cRT");
+  EXPECT_EQ(series.text(), "uniform (rebalance=crt)");
+  EXPECT_EQ(series.slug(), "uniform_rebalance_crt");
+  EXPECT_EQ(series, Series("uniform", "rebalance=crt"));
+}
+
 TEST(KeysTest, ALabelIsTheTitleCutBetweenCharacters) {
   EXPECT_EQ(Series("uniform", "lr=0.05").label(), "Uniform (lr=0.05)");
   const std::string label = Series("uniform", "note=" + std::string(33, 'x') + "äöü and so on").label();

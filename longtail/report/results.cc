@@ -423,6 +423,9 @@ Results detail::arrange(std::vector<RunResult> runs, std::vector<std::string> wa
   std::stable_sort(results.series.begin(), results.series.end(), [](const auto& a, const auto& b) {
     return sampling::strategy_place(a.strategy()) < sampling::strategy_place(b.strategy());
   });
+  call_by_name(results.series, options.names, warnings);
+  for (RunResult& run : runs)
+    run.series = *std::find(results.series.begin(), results.series.end(), run.series);
   results.plainest = plainest_of(results.series, runs, keys);
   results.conditions.assign(conditions.begin(), conditions.end());
   results.seeds.assign(seeds.begin(), seeds.end());

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "longtail/report/keys.h"
+#include "longtail/report/names.h"
 #include "longtail/report/stats.h"
 #include "longtail/train/run_log.h"
 
@@ -56,6 +57,7 @@ struct ReadOptions {
   // series.
   std::optional<int> epochs;
   bool unfinished = false;  // also read the logs of runs that are under way
+  Names names{};            // (names.h)
 };
 
 class Results {

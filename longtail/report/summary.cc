@@ -15,7 +15,7 @@ namespace {
 Series pick_baseline(const Results& results, const std::string& wanted) {
   const auto& all = results.series;
   const auto found = std::find_if(all.begin(), all.end(), [&](const Series& one) {
-    return one.text() == (wanted.empty() ? "uniform" : wanted);
+    return one.text() == (wanted.empty() ? "uniform" : wanted) || (!wanted.empty() && one.title() == wanted);
   });
   if (found != all.end()) return *found;
   if (wanted.empty()) return results.plainest;

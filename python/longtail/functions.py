@@ -74,12 +74,13 @@ def read_log(path):
     return _core.read_log(path)
 
 
-def report(paths, out=None, *, baseline="", tables_only=False):
+def report(paths, out=None, *, baseline="", tables_only=False, names=None):
     """The report of logs, folders of logs or study folders (docs/report.md).
 
     Returns `tables` (id -> caption, notes and rows, a dictionary each by column title), `text` (the answer in words) and
-    `remarks`. With `out` the page, figures and tables are also written there, as `longtail report` does.
+    `remarks`. With `out` the page, figures and tables are also written there, as `longtail report` does. `names` is a
+    dictionary from a series, as the tables write it, to what it is called.
     """
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
-    return _core.report(list(paths), out, baseline, tables_only)
+    return _core.report(list(paths), out, baseline, tables_only, names or {})

@@ -283,6 +283,11 @@ class Logs(unittest.TestCase):
             self.assertIn("Uniform", str(rows))
             self.assertTrue((place / "report" / "summary.md").exists())
             self.assertIn("class", made["text"].lower())
+            named = longtail.report(logs, tables_only=True, names={"Class-Balanced": "Every class alike"})
+            self.assertIn("Every class alike", str(named["tables"]["overall"]["rows"]))
+            self.assertNotIn("Class-Balanced", named["text"])
+            with self.assertRaisesRegex(ValueError, "two series would be called `Uniform`"):
+                longtail.report(logs, names={"Class-Balanced": "Uniform"})
 
 
 class Functions(unittest.TestCase):
