@@ -101,6 +101,12 @@ inline double tick_step(double range) {
 // Ticks of an axis that counts classes: there is no class 1.5.
 inline double class_step(double classes) { return std::max(1.0, std::ceil(tick_step(classes))); }
 
+// A row a series (figures_rows.cc): the differences from the baseline, every seed a dot; and in place of bars where there
+// are too many of them, the best first.
+NamedFigure paired_dots(const Drawing& d);
+NamedFigure ranked_overall(const Drawing& d);
+NamedFigure ranked_groups(const Drawing& d, const Condition& condition);
+
 // Head lost against tail won (figures_tradeoff.cc); none where a group is empty or nothing is compared.
 std::optional<NamedFigure> trade_off(const Drawing& d, const Condition& condition);
 

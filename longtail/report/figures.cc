@@ -60,6 +60,7 @@ std::string places(const std::vector<std::string>& titles) {
 }
 
 NamedFigure overall_bars(const Drawing& d) {
+  if (d.crowded()) return ranked_overall(d);
   NamedFigure out{"overall", d.column_figure(6.6)};
   std::vector<std::string> titles;
   for (const auto& condition : d.results.conditions) titles.push_back(condition.phrase());
@@ -72,6 +73,7 @@ NamedFigure overall_bars(const Drawing& d) {
 }
 
 NamedFigure group_bars(const Drawing& d, const Condition& condition) {
+  if (d.crowded()) return ranked_groups(d, condition);
   NamedFigure out{"groups_" + condition.slug(), d.column_figure(6.6)};
   constexpr std::array<Metric, 3> kGroups = {Metric::kHead, Metric::kMedium, Metric::kTail};
   out.figure.script(places({"Head", "Medium", "Tail"}) + "set ylabel " +
@@ -138,75 +140,6 @@ NamedFigure effect_of_rho(const Drawing& d) {
     first = false;
   }
   out.figure.script(script + layout.key(keys) + "unset multiplot\n");
-  return out;
-}
-
-NamedFigure paired_dots(const Drawing& d) {
-  std::vector<std::pair<std::size_t, Condition>> rows_at;  // series, condition: from the bottom up
-  for (std::size_t s = d.results.series.size(); s-- > 0;) {
-    if (d.results.series[s] == d.summary.baseline) continue;
-    for (auto c = d.results.conditions.rbegin(); c != d.results.conditions.rend(); ++c)
-      rows_at.emplace_back(s, *c);
-  }
-  const double height = 2.4 + 0.55 * static_cast<double>(rows_at.size());
-  NamedFigure out{"paired", base::Figure(kPage, height)};
-  std::string tics = "set ytics scale 0 (";
-  int longest = 0;
-  for (std::size_t r = 0; r < rows_at.size(); ++r) {
-    std::string label = d.results.series[rows_at[r].first].label();
-    if (d.results.conditions.size() > 1) label += ", " + rows_at[r].second.phrase();
-    longest = std::max(longest, display_width(label));
-    tics += fmt::format("{}{} {}", r ? ", " : "", base::quote::gnuplot_tic(label), r);
-  }
-  // One scale for all panels, so that a length means the same everywhere.
-  double low = -0.5, high = 0.5;
-  for (const Comparison& c : d.summary.comparisons) {
-    if (std::find(kMetrics.begin(), kMetrics.end(), c.metric) == kMetrics.end()) continue;
-    for (double difference : c.differences) {
-      low = std::min(low, difference);
-      high = std::max(high, difference);
-    }
-  }
-  const double room = 0.08 * (high - low);
-  const double left = std::clamp(0.02 + 0.0093 * longest, 0.08, 0.45);
-  std::string script =
-      std::string(kPlain) + "unset key\n" +
-      fmt::format("set multiplot layout 1,4 margins {},0.975,{},{} spacing 0.035,0.05\n", left, 1.25 / height,
-                  1 - 0.7 / height) +
-      tics +
-      fmt::format(")\nset yrange [-0.7:{}]\nset grid xtics noytics\nset border 1\n",
-                  static_cast<double>(rows_at.size()) - 0.3) +
-      fmt::format("set xtics {}\nset xrange [{}:{}]\n", tick_step(1.3 * (high - low)), low - room,
-                  high + room) +
-      "set arrow from 0, graph 0 to 0, graph 1 nohead back lw 1 lc rgb '#444444'\n" +
-      fmt::format("set label 1 {} at screen {}, screen {} center\n",
-                  quoted("Difference from " + d.summary.baseline.title() + " by seed, percentage points"),
-                  (left + 0.975) / 2, 0.32 / height);
-  bool first = true;
-  for (Metric metric : kMetrics) {
-    std::string plot;
-    for (std::size_t r = 0; r < rows_at.size(); ++r) {
-      const Comparison* c =
-          find_comparison(d.summary, d.results.series[rows_at[r].first], rows_at[r].second, metric);
-      if (!c) continue;
-      std::string dots;
-      for (double difference : c->differences) dots += fmt::format("{} {}\n", difference, r);
-      const std::string name = fmt::format("{}{}", metric_name(metric), r);
-      out.figure.block(name, dots);
-      out.figure.block(name + "m", fmt::format("{0} {1}\n{0} {2}\n", c->mean, static_cast<double>(r) - 0.32,
-                                               static_cast<double>(r) + 0.32));
-      const Look& look = d.look[rows_at[r].first];
-      plot += fmt::format(
-          "{0}${1} using 1:2 with points pt {2} ps 0.6 lc rgb '{3}', ${1}m using 1:2 with lines lw 1.8 lc "
-          "rgb '{3}'",
-          plot.empty() ? "plot " : ", ", name, look.point, look.colour);
-    }
-    script += fmt::format("set title '{}' offset 0,-0.6\n", metric_title(metric));
-    script += (plot.empty() ? "plot NaN" : plot) + "\n";
-    if (first) script += "unset ytics\nunset label 1\n";
-    first = false;
-  }
-  out.figure.script(script + "unset multiplot\n");
   return out;
 }
 

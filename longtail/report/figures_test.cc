@@ -50,12 +50,31 @@ TEST_F(FiguresOf, FewSeriesHaveTheirKeyAbove) {
   EXPECT_THAT(script("groups_rho100"), HasSubstr("set key outside top"));
 }
 
-TEST_F(FiguresOf, ManySeriesHaveTheirKeyBesideThem) {
+TEST_F(FiguresOf, ManySeriesHaveTheirKeyBesideThemOrTheirNamesAtTheirRows) {
   for (const char* loss :
        {"cross_entropy", "focal", "focal:gamma=1", "focal:gamma=3", "focal:gamma=4", "focal:gamma=5"})
     add("none", loss);
-  for (const char* name : {"groups_rho100", "overall", "per_class_rho100"})
-    EXPECT_THAT(script(name), HasSubstr("set key outside right")) << name;
+  EXPECT_THAT(script("per_class_rho100"), HasSubstr("set key outside right"));
+  for (const char* name : {"groups_rho100", "overall"}) {
+    EXPECT_THAT(script(name), AllOf(HasSubstr("unset key"), HasSubstr("set ytics scale 0 ("))) << name;
+    EXPECT_THAT(script(name), HasSubstr("Uniform (loss=focal:gamma=5)")) << name;
+  }
+}
+
+TEST_F(FiguresOf, RowsOfManySeriesBeginWithTheBestAndFewKeepTheirOrder) {
+  const auto add_all = [&](int count) {
+    for (int i = 0; i < count; ++i) {
+      train::RunLog log = test::make_log({"uniform", 100, 1, 10, 100, i == 1 ? 30.0 : 0.0});
+      log.config["loss"] = "focal:gamma=" + std::to_string(i);
+      folder_.add("effect" + std::to_string(i), log);
+    }
+  };
+  // Rows are numbered from the bottom up.
+  add_all(3);
+  EXPECT_THAT(script("paired"), HasSubstr("gamma=1)' 1"));  // below it gamma=2; gamma=0 is the baseline
+  add_all(8);
+  EXPECT_THAT(script("paired"), HasSubstr("gamma=1)' 6"));
+  EXPECT_THAT(script("overall"), HasSubstr("gamma=1)' 7"));
 }
 
 TEST_F(FiguresOf, ARebalancedRunHasNoCurveOfTrainingButStandsInTheTradeOff) {

@@ -66,8 +66,9 @@ void call_by_name(std::span<Series> series, const Names& names, std::vector<std:
     unknown.resize(3);
     unknown.push_back(fmt::format("{} more", count - 3));
   }
-  warnings.push_back(fmt::format("No series for {} of {} names: {}. A name is given to a series as the tables write it.",
-                                 count, names.size(), base::join(unknown, ", ")));
+  warnings.push_back(
+      fmt::format("No series for {} of {} names: {}. A name is given to a series as the tables write it.",
+                  count, names.size(), base::join(unknown, ", ")));
 }
 
 }  // namespace longtail::report

@@ -29,8 +29,9 @@ std::string complaint(const std::string& text) {
 
 TEST(NamesTest, AFileOfNamesIsReadAndAWrongOneIsNamedWithItsLine) {
   const test::Folder folder("names_good");
-  base::write_atomically(folder.path() / "names.toml",
-                         "# a comment\n\"Uniform (rebalance=crt)\" = \" cRT \"\n\"Progressive\" = \"Ours\"\n");
+  base::write_atomically(
+      folder.path() / "names.toml",
+      "# a comment\n\"Uniform (rebalance=crt)\" = \" cRT \"\n\"Progressive\" = \"Ours\"\n");
   EXPECT_EQ(read_names(folder.path() / "names.toml"),
             (Names{{"Progressive", "Ours"}, {"Uniform (rebalance=crt)", "cRT"}}));
   EXPECT_THAT(complaint("\nUniform (rebalance=crt) = \"cRT\"\n"), HasSubstr("names.toml:2: "));
