@@ -119,7 +119,8 @@ NamedFigure ranked(const Drawing& d, const std::string& name, const std::string&
       out.figure.block(block, fmt::format("{} {} {} {}\n", a.mean, r, from, to - from));
       const Look& look = d.look[order[r]];
       plot += fmt::format(
-          "{0}${1} using 3:2:4:(0) with vectors nohead lw 1.8 lc rgb '{3}', ${1} using 1:2 with points pt {2} "
+          "{0}${1} using 3:2:4:(0) with vectors nohead lw 1.8 lc rgb '{3}', ${1} using 1:2 with points pt "
+          "{2} "
           "ps 0.8 lc rgb '{3}'",
           plot.empty() ? "plot " : ", ", block, look.point, look.colour);
     }
@@ -141,8 +142,8 @@ NamedFigure ranked_overall(const Drawing& d) {
                         return average(d.results, series, condition, Metric::kOverall, d.summary.options);
                       }});
   }
-  return ranked(d, "overall", "Test accuracy (%), mean and standard deviation over seeds", d.results.conditions,
-                panels);
+  return ranked(d, "overall", "Test accuracy (%), mean and standard deviation over seeds",
+                d.results.conditions, panels);
 }
 
 NamedFigure ranked_groups(const Drawing& d, const Condition& condition) {
@@ -181,12 +182,11 @@ NamedFigure paired_dots(const Drawing& d) {
     }
   }
   const double room = 0.08 * (high - low);
-  std::string script =
-      rows.begin(kMetrics.size(),
-                 "Difference from " + d.summary.baseline.title() + " by seed, percentage points") +
-      fmt::format("set xtics {}\nset xrange [{}:{}]\n", tick_step(1.3 * (high - low)), low - room,
-                  high + room) +
-      line_at(0);
+  std::string script = rows.begin(kMetrics.size(), "Difference from " + d.summary.baseline.title() +
+                                                       " by seed, percentage points") +
+                       fmt::format("set xtics {}\nset xrange [{}:{}]\n", tick_step(1.3 * (high - low)),
+                                   low - room, high + room) +
+                       line_at(0);
   for (Metric metric : kMetrics) {
     std::string plot;
     for (std::size_t r = 0; r < rows_at.size(); ++r) {

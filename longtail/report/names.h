@@ -18,7 +18,7 @@ namespace longtail::report {
 // From a series as the tables write it, or as results.csv does, to what it is called.
 using Names = std::map<std::string, std::string>;
 
-// A UsageError that names file and line if it cannot be used.
+// A UsageError that names file and line if it cannot be used. (names_file.cc)
 Names read_names(const std::filesystem::path& path);
 
 // Gives the series their names. A warning says for which names there is no series; one that two series would have
