@@ -302,23 +302,33 @@ void drop_duplicates(std::vector<RunResult>& runs, std::vector<std::string>& war
   runs = std::move(unique);
 }
 
+// What decides which weights a network can have: another head, width or shortcut cannot begin with the same.
+std::string network_of(const RunResult& run) {
+  std::string text;
+  for (const auto& entry : train::run_params().entries()) {
+    if (entry.info.section != "model" || entry.info.name == "engine") continue;
+    const std::string value = value_of(run, entry.info.name);
+    text += (value.empty() ? entry.info.omitted : value) + ";";
+  }
+  return text;
+}
+
 // Within a seed and condition every run should start from the same images and weights.
 void check_pairs(const Results& results, std::vector<std::string>& warnings) {
-  std::map<std::pair<Condition, std::int64_t>, const RunResult*> first;
+  using Pairs = std::tuple<Condition, std::int64_t, std::string>;  // the last: of the same network, or any
+  std::map<Pairs, const RunResult*> first;
+  const auto check = [&](const RunResult& run, const std::string& network, const char* what,
+                         std::string train::Fingerprint::*member) {
+    const auto [at, fresh] = first.emplace(Pairs(run.condition, run.seed, network), &run);
+    if (fresh || at->second->log->fingerprint.*member == run.log->fingerprint.*member) return;
+    warnings.push_back(
+        fmt::format("{}: {} than {} of the same seed {}; their difference is not only the strategy's.",
+                    run.source, what, at->second->source, run.seed));
+  };
   for (const RunResult& run : results.runs) {
     if (!run.log || run.log->fingerprint.subset.empty()) continue;
-    const auto [at, fresh] = first.emplace(std::pair(run.condition, run.seed), &run);
-    if (fresh) continue;
-    const auto& a = at->second->log->fingerprint;
-    const auto& b = run.log->fingerprint;
-    for (const auto& [what, same] : {std::pair("another subset", a.subset == b.subset),
-                                     std::pair("other initial weights", a.init == b.init)}) {
-      if (!same) {
-        warnings.push_back(
-            fmt::format("{}: {} than {} of the same seed {}; their difference is not only the strategy's.",
-                        run.source, what, at->second->source, run.seed));
-      }
-    }
+    check(run, "", "another subset", &train::Fingerprint::subset);
+    check(run, network_of(run), "other initial weights", &train::Fingerprint::init);
   }
 }
 

@@ -117,6 +117,22 @@ TEST(ResultsTest, AnyParameterThatVariesMakesAnotherSeries) {
   EXPECT_EQ(results.series[0].title(), "Progressive (gamma=2, lr=0.05)");
 }
 
+TEST(ResultsTest, AnotherNetworkMayBeginWithOtherWeightsTheSameOneMayNot) {
+  const test::Folder folder("other_network");
+  train::RunLog log = test::make_log({"uniform", 100, 1, 10});
+  folder.add("linear", log);
+  log.config["head"] = "cosine";
+  log.fingerprint.init = "others";
+  folder.add("cosine", log);
+  EXPECT_THAT(read(folder.path()).warnings, ElementsAre());
+  log.config["lr"] = "0.05";
+  log.fingerprint.init = "still others";
+  folder.add("cosine_lr", log);
+  EXPECT_THAT(
+      read(folder.path()).warnings,
+      ElementsAre(AllOf(HasSubstr("cosine_lr.json: other initial weights than"), HasSubstr("cosine.json"))));
+}
+
 TEST(ResultsTest, AnotherDataSetIsAnotherConditionAndTwoEnginesOfOneRunAreTwoSeries) {
   const test::Folder folder("axes");
   train::RunLog log = test::make_log({"uniform", 100, 1, 10});
