@@ -1,6 +1,7 @@
 #include "longtail/cli/app.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -224,6 +225,7 @@ AppInfo App::describe(const std::string& parents) const {
     one.type = option->get_items_expected_max() == 0 ? "" : option->get_type_name();
     one.type = one.type.substr(0, one.type.find(':'));  // without what CLI11 adds for a check
     one.help = option->get_description();
+    std::replace(one.help.begin(), one.help.end(), '\n', ' ');  // lines are broken where they are shown
     if (const std::string initial = option->get_default_str(); !initial.empty())
       one.help += " [" + initial + "]";
     one.section = option->get_group();

@@ -90,6 +90,24 @@ TEST(Program, HelpIsBrokenAtTheWidthOfTheTerminal) {
   unsetenv("COLUMNS");
 }
 
+TEST(Program, ExplanationsOfOptionsStayInTheirColumn) {
+  for (const char* command : {"train", "sample", "report", "probe", "subset", "recommend"}) {
+    int sections = 0;
+    bool options = false;
+    for (const std::string& line : base::split(run_program({command, "--help"}).out, '\n')) {
+      if (line == "Options:" || line == "Arguments:") {
+        options = true;
+        ++sections;
+      } else if (line.empty()) {
+        options = false;
+      } else if (options) {
+        EXPECT_THAT(line, testing::StartsWith("  ")) << command;
+      }
+    }
+    EXPECT_GT(sections, 0) << command;
+  }
+}
+
 TEST(Program, ManPageAndCompletionsNameEveryCommandAndFlag) {
   const std::string man = run_program({"help", "--man"}).out;
   const std::string bash = run_program({"help", "--completion", "bash"}).out;

@@ -127,9 +127,11 @@ void add_report(App& app) {
       ->check(IsMember({"balanced", "overall", "tail", "worst"}))
       ->capture_default_str();
   command
-      ->add_option("--names", flags->names,
-                   "What series are called in tables, figures and sentences: a TOML file with lines\n"
-                   "\"Uniform (rebalance=crt)\" = \"cRT\", on the left as the tables write it without.")
+      ->add_option(
+          "--names", flags->names,
+          "What series are called in tables, figures and sentences: a TOML file with lines as\n"
+          "\"Uniform (rebalance=crt)\" = \"cRT\", on the left the series as the tables write it without this "
+          "file.")
       ->check(ExistingPath);
   command->add_flag(
       "--json", flags->json,
