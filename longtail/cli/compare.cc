@@ -10,7 +10,7 @@ namespace longtail::cli {
 
 void add_compare(App& app) {
   auto runs = std::make_shared<std::vector<std::string>>();
-  App* command = app.add_subcommand("compare", "Two or more single runs side by side.");
+  App* command = app.add_subcommand("compare", "Put single runs side by side in the terminal");
   command
       ->add_option("RUN", *runs,
                    "Run folders (with log.json) or logs; the others are compared with the first.")

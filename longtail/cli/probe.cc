@@ -200,9 +200,9 @@ void run_probe(const ProbeOptions& options) {
 
 void add_probe(App& app) {
   auto options = std::make_shared<ProbeOptions>();
-  App* command = app.add_subcommand("probe",
-                                    "Measures the bias and variance of the gradient of every strategy "
-                                    "on a network, and checks the formulas.");
+  App* command = app.add_subcommand(
+      "probe",
+      "Measure bias and variance of the gradient of every strategy on a network, and check the formulas");
   command->footer(
       "Takes the gradient of every image of the training subset (batch-norm statistics frozen, no "
       "augmentation), and from\n"

@@ -81,8 +81,9 @@ void run(const Flags& flags) {
 
 void add_report(App& app) {
   auto flags = std::make_shared<Flags>();
-  App* command =
-      app.add_subcommand("report", "Tables, figures, statistics and a page from the logs of runs.");
+  App* command = app.add_subcommand(
+      "report",
+      "Say which is best and how sure that is, with tables, figures and a page, from the logs of runs");
   command
       ->add_option("DIR", flags->inputs,
                    "A study folder, a folder of *.json logs (ours or the paper's), single logs, or a CSV\n"

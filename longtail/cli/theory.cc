@@ -114,9 +114,9 @@ void run_theory(const TheoryOptions& options) {
 void add_theory(App& app) {
   static const auto table = data::subset_params();
   auto options = std::make_shared<TheoryOptions>();
-  App* command = app.add_subcommand(
-      "theory",
-      "What the class sizes alone say: class weights, bias and variance of the gradient by both formulas.");
+  App* command = app.add_subcommand("theory",
+                                    "Say what the class sizes alone tell: class weights, bias and variance "
+                                    "of the gradient by both formulas");
   command->footer(
       "Examples:\n"
       "  longtail theory --dataset cifar100 --rho 100\n"
