@@ -8,6 +8,7 @@
 #endif
 
 #include <algorithm>
+#include <cstdint>
 
 #include "longtail/nn/simd/kernels.h"
 #include "longtail/nn/simd/panel.h"
@@ -180,6 +181,34 @@ inline void tile_input(const Panel& p, const float* strip, float* tiles) {
     }
   }
 }
+
+// Fetches what the next panel reads and writes into the second-level cache while this one is multiplied, a little with
+// each of the 36 products. (Into the first level it would push out what is multiplied.) In every array the next panel
+// follows this one; a prefetch behind the last of them does no harm.
+class Ahead {
+ public:
+  Ahead(const Panel& p, int first_row)
+      : floats_(Index{p.images} * p.rows * 4 * p.side * p.channels),
+        begin_(Index{first_row} * 4 * p.side * p.channels + floats_) {}
+  void add(const float* array) {
+    if (array != nullptr) arrays_[count_++] = reinterpret_cast<std::uintptr_t>(array) + bytes(begin_);
+  }
+  HWY_INLINE void fetch(int product) const {
+    constexpr Index kLine = 16;
+    const Index from = floats_ * product / 36 / kLine * kLine, to = floats_ * (product + 1) / 36;
+    for (int a = 0; a < count_; ++a) {
+      for (Index i = from; i < to; i += kLine)
+        __builtin_prefetch(reinterpret_cast<const void*>(arrays_[a] + bytes(i)), 0, 2);
+    }
+  }
+
+ private:
+  static std::uintptr_t bytes(Index floats) { return static_cast<std::uintptr_t>(floats) * sizeof(float); }
+
+  Index floats_, begin_;  // of each array
+  int count_ = 0;
+  std::uintptr_t arrays_[8] = {};
+};
 
 // Tiles of one product that are in registers together.
 constexpr int kTiles = kVectors == 1 ? 12 : kVectors == 2 ? 6 : kVectors == 4 ? 6 : 1;

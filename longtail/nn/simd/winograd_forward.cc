@@ -89,7 +89,7 @@ void panel_output(const Panel& p, const float* strips, int first_row, const Outp
 }
 
 void forward_panel_of(const Panel& p, int first_row, const Activation& input, const float* weights,
-                      const Output& out, float* scratch) {
+                      const Output& out, const Ahead& ahead, float* scratch) {
   float* in_strips = scratch;
   float* out_strips = in_strips + 6 * p.strip_pitch(2);
   float* in_tiles = out_strips + 6 * p.strip_pitch(0);
@@ -100,6 +100,7 @@ void forward_panel_of(const Panel& p, int first_row, const Activation& input, co
   for (int i = 0; i < 6; ++i) {
     tile_input(p, in_strips + i * p.strip_pitch(2), in_tiles);
     for (int j = 0; j < 6; ++j, weights += weight_size) {
+      ahead.fetch(6 * i + j);
       product(p.count(), p.channels, in_tiles + j * p.tile_pitch(), weights, out_tiles + j * p.tile_pitch());
     }
     tile_output(p, out_tiles, out_strips + i * p.strip_pitch(0));
@@ -132,7 +133,13 @@ void forward(const SameConv& conv, int images, const Activation& input, const fl
     if (out.skip != nullptr) out.skip += first * image;
     for (int row = 0; row < whole.tiles; row += whole.rows) {
       p.rows = std::min(whole.rows, whole.tiles - row);
-      forward_panel_of(p, row, in, weights, out, scratch);
+      Ahead ahead(p, row);
+      if (out.sum != nullptr) {  // in prediction the images stay in cache
+        for (const float* array :
+             {in.z, in.other, static_cast<const float*>(in.keep), static_cast<const float*>(out.z)})
+          ahead.add(array);
+      }
+      forward_panel_of(p, row, in, weights, out, ahead, scratch);
     }
   }
 }
