@@ -188,30 +188,31 @@ inline void tile_input(const Panel& p, const float* strip, float* tiles) {
 class Ahead {
  public:
   Ahead(const Panel& p, int first_row)
-      : floats_(Index{p.images} * p.rows * 4 * p.side * p.channels),
-        begin_(Index{first_row} * 4 * p.side * p.channels + floats_) {}
+      : bytes_(Index{p.images} * p.rows * 4 * p.side * p.channels * Index{sizeof(float)}),
+        begin_(Index{first_row} * 4 * p.side * p.channels * Index{sizeof(float)} + bytes_),
+        part_(static_cast<std::uintptr_t>((bytes_ / 36 + kLine - 1) / kLine * kLine)) {}
   void add(const float* array) {
-    if (array != nullptr) arrays_[count_++] = reinterpret_cast<std::uintptr_t>(array) + bytes(begin_);
+    if (array != nullptr)
+      arrays_[count_++] = reinterpret_cast<std::uintptr_t>(array) + static_cast<std::uintptr_t>(begin_);
   }
-  HWY_INLINE void fetch(int product) const {
-    constexpr Index kLine = 16;
-    const Index from = floats_ * product / 36 / kLine * kLine, to = floats_ * (product + 1) / 36;
+  // To be called once with each product.
+  HWY_INLINE void fetch() {
     for (int a = 0; a < count_; ++a) {
-      for (Index i = from; i < to; i += kLine)
-        __builtin_prefetch(reinterpret_cast<const void*>(arrays_[a] + bytes(i)), 0, 2);
+      for (std::uintptr_t at = arrays_[a], end = (arrays_[a] += part_); at < end; at += kLine)
+        __builtin_prefetch(reinterpret_cast<const void*>(at), 0, 2);
     }
   }
 
  private:
-  static std::uintptr_t bytes(Index floats) { return static_cast<std::uintptr_t>(floats) * sizeof(float); }
-
-  Index floats_, begin_;  // of each array
+  static constexpr Index kLine = 64;
+  Index bytes_, begin_;  // of each array
+  std::uintptr_t part_;  // of it, with one product
   int count_ = 0;
   std::uintptr_t arrays_[8] = {};
 };
 
 // Tiles of one product that are in registers together.
-constexpr int kTiles = kVectors == 1 ? 12 : kVectors == 2 ? 6 : kVectors == 4 ? 6 : 1;
+constexpr int kTiles = kVectors == 1 ? 8 : kVectors == 2 ? 6 : kVectors == 4 ? 6 : 1;
 
 // out[tile][16] = in[tile][depth] x weights[depth][16]. Sixteen products make a sum, and these are added:
 // that halves the rounding of 64 products in a row.

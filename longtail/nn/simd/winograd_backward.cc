@@ -210,7 +210,7 @@ struct BackwardScratch {
 
 void backward_panel_of(const Panel& p, int first_row, const Activation& output_gradient,
                        const Activation& input, const float* weights, float* weight_sums,
-                       const InputGradient& gradient, const Ahead& ahead, const BackwardScratch& s) {
+                       const InputGradient& gradient, Ahead& ahead, const BackwardScratch& s) {
   const Index weight_size = Index{p.channels} * p.channels, tile = p.tile_pitch();
   panel_gradient(p, output_gradient, first_row, s.gradient_strips);
   panel_input(p, input, first_row, s.in_strips);
@@ -218,7 +218,7 @@ void backward_panel_of(const Panel& p, int first_row, const Activation& output_g
     tile_input(p, s.in_strips + i * p.strip_pitch(2), s.in_tiles);
     tile_gradient(p, s.gradient_strips + i * p.strip_pitch(0), s.gradient_tiles);
     for (int j = 0; j < 6; ++j, weights += weight_size, weight_sums += weight_size) {
-      ahead.fetch(6 * i + j);
+      ahead.fetch();
       weight_product(p.count(), p.channels, s.in_tiles + j * tile, s.gradient_tiles + j * tile, weight_sums);
       product(p.count(), p.channels, s.gradient_tiles + j * tile, weights, s.back_tiles + j * tile);
     }

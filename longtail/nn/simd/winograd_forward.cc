@@ -89,7 +89,7 @@ void panel_output(const Panel& p, const float* strips, int first_row, const Outp
 }
 
 void forward_panel_of(const Panel& p, int first_row, const Activation& input, const float* weights,
-                      const Output& out, const Ahead& ahead, float* scratch) {
+                      const Output& out, Ahead& ahead, float* scratch) {
   float* in_strips = scratch;
   float* out_strips = in_strips + 6 * p.strip_pitch(2);
   float* in_tiles = out_strips + 6 * p.strip_pitch(0);
@@ -100,7 +100,7 @@ void forward_panel_of(const Panel& p, int first_row, const Activation& input, co
   for (int i = 0; i < 6; ++i) {
     tile_input(p, in_strips + i * p.strip_pitch(2), in_tiles);
     for (int j = 0; j < 6; ++j, weights += weight_size) {
-      ahead.fetch(6 * i + j);
+      ahead.fetch();
       product(p.count(), p.channels, in_tiles + j * p.tile_pitch(), weights, out_tiles + j * p.tile_pitch());
     }
     tile_output(p, out_tiles, out_strips + i * p.strip_pitch(0));
