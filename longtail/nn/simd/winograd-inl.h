@@ -8,7 +8,6 @@
 #endif
 
 #include <algorithm>
-#include <cstdint>
 
 #include "longtail/nn/simd/kernels.h"
 #include "longtail/nn/simd/panel.h"
@@ -188,27 +187,26 @@ inline void tile_input(const Panel& p, const float* strip, float* tiles) {
 class Ahead {
  public:
   Ahead(const Panel& p, int first_row)
-      : bytes_(Index{p.images} * p.rows * 4 * p.side * p.channels * Index{sizeof(float)}),
-        begin_(Index{first_row} * 4 * p.side * p.channels * Index{sizeof(float)} + bytes_),
-        part_(static_cast<std::uintptr_t>((bytes_ / 36 + kLine - 1) / kLine * kLine)) {}
+      : floats_(Index{p.images} * p.rows * 4 * p.side * p.channels),
+        begin_(Index{first_row} * 4 * p.side * p.channels + floats_),
+        part_((floats_ / 36 + kLine - 1) / kLine * kLine) {}
   void add(const float* array) {
-    if (array != nullptr)
-      arrays_[count_++] = reinterpret_cast<std::uintptr_t>(array) + static_cast<std::uintptr_t>(begin_);
+    if (array != nullptr) arrays_[count_++] = array + begin_;
   }
   // To be called once with each product.
   HWY_INLINE void fetch() {
     for (int a = 0; a < count_; ++a) {
-      for (std::uintptr_t at = arrays_[a], end = (arrays_[a] += part_); at < end; at += kLine)
-        __builtin_prefetch(reinterpret_cast<const void*>(at), 0, 2);
+      for (const float *at = arrays_[a], *end = (arrays_[a] += part_); at < end; at += kLine)
+        __builtin_prefetch(at, 0, 2);
     }
   }
 
  private:
-  static constexpr Index kLine = 64;
-  Index bytes_, begin_;  // of each array
-  std::uintptr_t part_;  // of it, with one product
+  static constexpr Index kLine = 16;
+  Index floats_, begin_;  // of each array
+  Index part_;            // of it, with one product
   int count_ = 0;
-  std::uintptr_t arrays_[8] = {};
+  const float* arrays_[8] = {};
 };
 
 // Tiles of one product that are in registers together.
