@@ -26,10 +26,11 @@ void call_by_name(std::span<Series> series, const Names& names, std::vector<std:
       break;
     }
   }
-  for (const auto& [known, name] : names) {
-    const auto called = [&](const Series& one) { return one.title() == name; };
-    if (used.contains(known) && std::count_if(series.begin(), series.end(), called) > 1)
-      base::fail<base::UsageError>("two series would be called `{}`; give `{}` another name", name, known);
+  for (const auto& entry : names) {
+    const auto called = [&](const Series& one) { return one.title() == entry.second; };
+    if (used.contains(entry.first) && std::count_if(series.begin(), series.end(), called) > 1)
+      base::fail<base::UsageError>("two series would be called `{}`; give `{}` another name", entry.second,
+                                   entry.first);
   }
   std::vector<std::string> unknown;
   for (const auto& [known, name] : names) {
