@@ -13,7 +13,7 @@ namespace longtail::report {
 
 void call_by_name(std::span<Series> series, const Names& names, std::vector<std::string>& warnings) {
   for (const auto& [known, name] : names) {
-    base::require_plain("the name of a series", name);
+    for (const std::string& text : {known, name}) base::require_plain("a name of a series", text);
     if (name.empty()) base::fail<base::UsageError>("the name of `{}` is empty", known);
   }
   std::set<std::string> used;

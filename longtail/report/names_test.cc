@@ -58,6 +58,7 @@ TEST(NamesTest, NamesMayBeExchangedButNotShared) {
   EXPECT_THROW(call_by_name(series, {{"Uniform", "A"}, {"Progressive", "A"}}, warnings), base::UsageError);
   EXPECT_THROW(call_by_name(series, {{"Uniform", ""}}, warnings), base::UsageError);
   EXPECT_THROW(call_by_name(series, {{"Uniform", "two\nlines"}}, warnings), base::Error);
+  EXPECT_THROW(call_by_name(series, {{"\x1b[2J", "nobody"}}, warnings), base::Error);
   EXPECT_THAT(warnings, IsEmpty());
 }
 
