@@ -9,6 +9,7 @@
 
 #include "longtail/base/cpu.h"
 #include "longtail/base/error.h"
+#include "longtail/base/scoped_variable.h"
 
 namespace longtail::base {
 namespace {
@@ -33,19 +34,17 @@ class Terminal {
 TEST(Terminal, HasColoursUnlessItHasNoneOrTheyAreRefused) {
   const Terminal terminal;
   ASSERT_GE(terminal.descriptor(), 0);
-  setenv("TERM", "xterm-256color", 1);
-  unsetenv("NO_COLOR");
-  EXPECT_TRUE(has_colours(terminal.descriptor()));
-  setenv("NO_COLOR", "", 1);  // no-color.org: only if not empty
-  EXPECT_TRUE(has_colours(terminal.descriptor()));
-  setenv("NO_COLOR", "1", 1);
-  EXPECT_FALSE(has_colours(terminal.descriptor()));
-  unsetenv("NO_COLOR");
-  setenv("TERM", "dumb", 1);
-  EXPECT_FALSE(has_colours(terminal.descriptor()));
-  unsetenv("TERM");
-  EXPECT_FALSE(has_colours(terminal.descriptor()));
-  setenv("TERM", "xterm", 1);
+  const auto coloured = [&](const std::optional<std::string>& term,
+                            const std::optional<std::string>& no_color) {
+    const ScopedVariable kind("TERM", term), refused("NO_COLOR", no_color);
+    return has_colours(terminal.descriptor());
+  };
+  EXPECT_TRUE(coloured("xterm-256color", std::nullopt));
+  EXPECT_TRUE(coloured("xterm-256color", "")) << "no-color.org: only if not empty";
+  EXPECT_FALSE(coloured("xterm-256color", "1"));
+  EXPECT_FALSE(coloured("dumb", std::nullopt));
+  EXPECT_FALSE(coloured(std::nullopt, std::nullopt));
+  const ScopedVariable kind("TERM", "xterm"), allowed("NO_COLOR", std::nullopt);
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   EXPECT_FALSE(has_colours(ends[1]));
@@ -54,14 +53,13 @@ TEST(Terminal, HasColoursUnlessItHasNoneOrTheyAreRefused) {
 }
 
 TEST(Cpu, IsTheFastestUnlessAnotherIsForced) {
-  unsetenv("LONGTAIL_CPU");
+  const ScopedVariable none("LONGTAIL_CPU", std::nullopt);
   EXPECT_EQ(chosen_cpu(), cpus_here().front());
   EXPECT_EQ(cpus_here().back(), Cpu::kScalar);
-  setenv("LONGTAIL_CPU", "scalar", 1);
+  const ScopedVariable slowest("LONGTAIL_CPU", "scalar");
   EXPECT_EQ(chosen_cpu(), Cpu::kScalar);
-  setenv("LONGTAIL_CPU", "abacus", 1);
+  const ScopedVariable unknown("LONGTAIL_CPU", "abacus");
   EXPECT_THROW(chosen_cpu(), Error);
-  unsetenv("LONGTAIL_CPU");
 }
 
 }  // namespace

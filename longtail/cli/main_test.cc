@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "longtail/base/scoped_variable.h"
 #include "longtail/base/text.h"
 #include "longtail/cli/testing.h"
 
@@ -81,13 +82,12 @@ TEST(Program, BarePrintsTheCommandsAndHelpExplainsOne) {
 
 TEST(Program, HelpIsBrokenAtTheWidthOfTheTerminal) {
   for (const char* columns : {"60", "80", "100"}) {
-    setenv("COLUMNS", columns, 1);
+    const base::ScopedVariable width("COLUMNS", columns);
     for (const char* command : {"train", "sample", "study", "report", "probe", "data"}) {
       SCOPED_TRACE(std::string(command) + " at " + columns);
       expect_width(run_program({command, "--help"}).out, static_cast<std::size_t>(std::stoi(columns)));
     }
   }
-  unsetenv("COLUMNS");
 }
 
 TEST(Program, ExplanationsOfOptionsStayInTheirColumn) {

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "longtail/base/file.h"
+#include "longtail/base/scoped_variable.h"
 #include "longtail/cli/testing.h"
 #include "longtail/cli/testing_study.h"
 #include "longtail/study/lock.h"
@@ -338,8 +339,7 @@ TEST_F(Study, SubmitsNothingWhoseDataAreNotThere) {
     base::write_atomically(tool, "#!/bin/sh\necho asked >> '" + out(name) + "'\necho 7\n");
     fs::permissions(tool, fs::perms::owner_all);
   }
-  const std::string path = std::getenv("PATH");
-  ::setenv("PATH", (tools + ":" + path).c_str(), 1);
+  const base::ScopedVariable path("PATH", tools + ":" + std::getenv("PATH"));
   const Outcome good = run_program({"study", "submit", file(), "--out", out("good")});
   EXPECT_EQ(good.code, 0) << good.err;
   EXPECT_TRUE(fs::remove(out("sbatch"))) << "the stand-in was not asked";
@@ -348,7 +348,6 @@ TEST_F(Study, SubmitsNothingWhoseDataAreNotThere) {
   EXPECT_EQ(missing.code, 1);
   EXPECT_THAT(missing.err, HasSubstr("train-images-idx3-ubyte"));
   EXPECT_FALSE(fs::exists(out("sbatch"))) << "jobs that cannot work were submitted";
-  ::setenv("PATH", path.c_str(), 1);
 }
 
 // What the file system refuses to look into is not called empty or foreign.
@@ -366,7 +365,7 @@ TEST_F(Study, AFolderThatCannotBeLookedIntoIsToldApartFromOneWithoutAStudy) {
 }
 
 TEST_F(Study, WithoutSlurmSaysSo) {
-  ::setenv("PATH", "/nonexistent", 1);
+  const base::ScopedVariable nowhere("PATH", "/nonexistent");
   const Outcome outcome = run_program({"study", "submit", file(), "--out", out("study")});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("Slurm is not on this machine"));

@@ -1,42 +1,30 @@
 #include "longtail/data/registry.h"
 
-#include <cstdlib>
 #include <map>
 
 #include "longtail/base/hash.h"
+#include "longtail/base/scoped_variable.h"
 #include "longtail/data/testing.h"
 
 namespace longtail::data {
 namespace {
 
 namespace fs = std::filesystem;
+using base::ScopedVariable;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class Environment {
- public:
-  Environment(const char* name, const std::string& value) : name_(name) {
-    if (const char* old = std::getenv(name)) old_ = old;
-    ::setenv(name, value.c_str(), 1);
-  }
-  ~Environment() { old_.empty() ? ::unsetenv(name_) : ::setenv(name_, old_.c_str(), 1); }
-
- private:
-  const char* name_;
-  std::string old_;
-};
-
 const PublishedData& cifar100() { return *find_published("cifar100"); }
 
 TEST(Registry, LooksWhereItIsToldAndOtherwiseInTheUsualPlacesInOrder) {
-  const Environment home("HOME", "/home/me");
-  const Environment own("LONGTAIL_DATA", "/big/data");
+  const ScopedVariable home("HOME", "/home/me");
+  const ScopedVariable own("LONGTAIL_DATA", "/big/data");
   EXPECT_THAT(data_folders("/told"), ElementsAre("/told"));
   EXPECT_THAT(data_folders(),
               ElementsAre("/big/data", "data", "/home/me/.cache/longtail", "/usr/share/datasets"));
   EXPECT_EQ(cache_folder(), "/big/data");
-  const Environment unset("LONGTAIL_DATA", "");
+  const ScopedVariable unset("LONGTAIL_DATA", "");
   EXPECT_THAT(data_folders(), ElementsAre("data", "/home/me/.cache/longtail", "/usr/share/datasets"));
   EXPECT_EQ(cache_folder(), "/home/me/.cache/longtail");
 }
@@ -47,7 +35,7 @@ TEST(Registry, AFolderMayHoldTheDataOrBeIt) {
   EXPECT_EQ(find_data(cifar100(), folder.path()), path);
   EXPECT_EQ(find_data(cifar100(), path), path);
   EXPECT_EQ(find_data(cifar100(), folder / "elsewhere"), std::nullopt);
-  const Environment own("LONGTAIL_DATA", folder.path().string());
+  const ScopedVariable own("LONGTAIL_DATA", folder.path().string());
   EXPECT_EQ(find_data(cifar100()), path);
 }
 

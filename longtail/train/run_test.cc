@@ -8,6 +8,7 @@
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
+#include "longtail/base/scoped_variable.h"
 #include "longtail/data/image.h"
 #include "longtail/nn/init.h"
 #include "longtail/nn/sgd.h"
@@ -147,10 +148,9 @@ TEST_F(RunTraining, GivesTheSameBytesOnEveryInstructionSetOfTheMachine) {
   run_training(config, options("best"));
   for (const base::Cpu target : nn::simd::available_cpus()) {
     const std::string name = base::cpu_name(target);
-    setenv("LONGTAIL_CPU", name.c_str(), 1);
+    const base::ScopedVariable forced("LONGTAIL_CPU", name);
     config.threads = 1 + config.threads % 3;
     run_training(config, options(name));
-    unsetenv("LONGTAIL_CPU");
     EXPECT_EQ(results(name), results("best")) << name << " on " << config.threads << " threads";
   }
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "longtail/base/error.h"
+#include "longtail/base/scoped_variable.h"
 #include "longtail/nn/simd/simd_testing.h"
 
 namespace longtail::nn::simd {
@@ -348,7 +349,11 @@ TEST(SimdKernels, ANumberThatIsNoneIsNotLostInAReLU) {
 }
 
 TEST(SimdTargets, ACpuThatIsNotThereIsRefusedByName) {
-  setenv("LONGTAIL_CPU", "avx1024", 1);
+  const base::ScopedVariable none("LONGTAIL_CPU", std::nullopt);
+  EXPECT_EQ(base::chosen_cpu(), available_cpus().front());
+  const base::ScopedVariable slowest("LONGTAIL_CPU", base::cpu_name(available_cpus().back()));
+  EXPECT_EQ(base::chosen_cpu(), available_cpus().back());
+  const base::ScopedVariable unknown("LONGTAIL_CPU", "avx1024");
   try {
     base::chosen_cpu();
     ADD_FAILURE() << "avx1024 was found";
@@ -357,10 +362,6 @@ TEST(SimdTargets, ACpuThatIsNotThereIsRefusedByName) {
     EXPECT_NE(std::string(error.what()).find(base::cpu_name(available_cpus().back())), std::string::npos)
         << error.what();
   }
-  setenv("LONGTAIL_CPU", base::cpu_name(available_cpus().back()), 1);
-  EXPECT_EQ(base::chosen_cpu(), available_cpus().back());
-  unsetenv("LONGTAIL_CPU");
-  EXPECT_EQ(base::chosen_cpu(), available_cpus().front());
 }
 
 }  // namespace
