@@ -264,9 +264,14 @@ void judge(const SeedTable& table, const Fit& fit, const auto& intervals, std::s
   compare_with_baseline(table, fit, intervals, baseline, family);
   compare_with_best(fit, intervals, family);
   rule_out(fit, intervals, baseline, family);
+  for (Standing& one : family.standings) {
+    for (double* bound : {&one.low, &one.high, &one.best_low, &one.best_high}) *bound = possible(*bound);
+  }
 }
 
 }  // namespace
+
+double possible(double difference) { return std::clamp(difference, -100.0, 100.0); }
 
 std::string judgement_words(Judgement judgement) {
   switch (judgement) {

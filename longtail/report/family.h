@@ -91,6 +91,10 @@ struct Family {
   std::vector<std::size_t> ruled_out() const;
 };
 
+// What is left of a bound: two accuracies in percent are at most 100 points apart, however wide an interval from few
+// seeds is. NaN stays NaN.
+double possible(double difference);
+
 Family analyse(const SeedTable& table, const FamilyOptions& options = {});
 
 // The table of some of the strategies and the first seeds only.

@@ -348,6 +348,19 @@ TEST(FamilyTest, TiesAndDifferencesWithoutSpreadAreSaidToBeThat) {
   EXPECT_EQ(two_equal.standings[1].difference, 0);
 }
 
+TEST(FamilyTest, NoIntervalIsWiderThanAccuraciesCanDiffer) {
+  // Two seeds that contradict each other: Student's t is 12.7, and the interval would reach beyond 600 points.
+  const Family wild = analyse({{"a", "b"}, {{90, 92.5}, {2.5, 97.5}}});
+  EXPECT_NEAR(wild.standings[1].difference, -41.25, 1e-12);
+  EXPECT_EQ(wild.standings[1].low, -100);
+  EXPECT_EQ(wild.standings[1].high, 100);
+  EXPECT_EQ(wild.standings[1].best_low, -100);
+  EXPECT_EQ(wild.standings[1].judgement, Judgement::kNotEstablished);
+  EXPECT_TRUE(std::isnan(wild.standings[0].low)) << "the baseline";
+  const Family calm = analyse({{"a", "b"}, {{50, 51}, {51, 52.5}}});
+  EXPECT_NEAR(calm.standings[1].high, 1.25 + 12.7062 * 0.25, 1e-4) << "others are as they were";
+}
+
 TEST(FamilyTest, OneStrategyWithAGrosslyLargerSpreadIsJudgedApartFromTheOthers) {
   SeedTable table{{"a", "b", "c", "d"}, {}};
   for (std::size_t i = 0; i < 4; ++i) {

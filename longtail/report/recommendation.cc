@@ -255,8 +255,8 @@ Change rival_of(const Question& q, const Verdicts& v, std::size_t row) {
   const Standing& other = v.family.standings[index(row)];
   Change change{.metric = std::string(goal_name(q.goal)), .against = q.table.names[row]};
   change.difference = leader.effect - other.effect;
-  change.low = change.difference - other.rival_margin;
-  change.high = change.difference + other.rival_margin;
+  change.low = possible(change.difference - other.rival_margin);
+  change.high = possible(change.difference + other.rival_margin);
   change.judgement = Judgement::kNotEstablished;
   if (v.family.method == Method::kNone) {  // the last look of a race found no spread among those still in
     change.low = change.high = std::numeric_limits<double>::quiet_NaN();
