@@ -8,7 +8,7 @@
 #include "longtail/base/hash.h"
 #include "longtail/base/params.h"
 #include "longtail/base/text.h"
-#include "longtail/report/report.h"
+#include "longtail/report/choices.h"
 #include "longtail/train/log_writer.h"
 #include "longtail/train/metrics.h"
 #include "python/bindings.h"
@@ -156,12 +156,10 @@ py::list rows_of(const report::Table& table) {
 }
 
 py::dict report(const std::vector<std::filesystem::path>& paths,
-                const std::optional<std::filesystem::path>& out, const std::string& baseline,
-                bool tables_only, const report::Names& names) {
-  report::ReportOptions options;
+                const std::optional<std::filesystem::path>& out, const report::Choices& choices,
+                const report::Names& names, bool tables_only) {
+  report::ReportOptions options = report::options_of(paths, choices);
   options.read.names = names;
-  options.inputs = paths;
-  options.summary.baseline = baseline;
   options.tables_only = tables_only;
   const report::Report made = report::make_report(options);
   py::dict tables;
@@ -175,6 +173,7 @@ py::dict report(const std::vector<std::filesystem::path>& paths,
   py::dict result;
   result["tables"] = tables;
   result["text"] = report::to_terminal(made);
+  result.attr("update")(parsed(report::to_json(made)));
   result["remarks"] = std::vector<std::string>{};
   if (out) {
     options.out = *out;
@@ -240,8 +239,24 @@ void add_logs(py::module_& module) {
                 .dump());
       },
       py::arg("path"));
-  module.def("report", &report, py::arg("paths"), py::arg("out") = py::none(), py::arg("baseline") = "",
-             py::arg("tables_only") = false, py::arg("names") = report::Names());
+  module.def(
+      "report",
+      [](const std::vector<std::filesystem::path>& paths, const std::optional<std::filesystem::path>& out,
+         const std::string& baseline, const std::string& goal, const std::string& at,
+         const std::string& select, const std::string& epochs, const std::string& deviation,
+         const std::string& against, const report::Names& names, bool tables_only) {
+        const report::Choices choices{.baseline = baseline,
+                                      .goal = goal,
+                                      .deviation = deviation,
+                                      .at = at,
+                                      .select = select,
+                                      .epochs = epochs,
+                                      .against = against};
+        return report(paths, out, choices, names, tables_only);
+      },
+      py::arg("paths"), py::arg("out"), py::kw_only(), py::arg("baseline"), py::arg("goal"), py::arg("at"),
+      py::arg("select"), py::arg("epochs"), py::arg("deviation"), py::arg("against"), py::arg("names"),
+      py::arg("tables_only"));
   module.def(
       "sha256",
       [](const py::buffer& buffer) {

@@ -9,6 +9,7 @@
 #include "longtail/base/text.h"
 #include "longtail/data/augmenter.h"
 #include "longtail/nn/loss.h"
+#include "longtail/report/choices.h"
 
 namespace longtail::cli {
 namespace {
@@ -134,7 +135,7 @@ study::StudyFile study_of(const RecommendPlan& plan, int seeds) {
   return study::parse_study(text + candidates_text(plan), "recommend");
 }
 
-std::filesystem::path plan_path(const std::filesystem::path& folder) { return folder / "recommend.json"; }
+std::filesystem::path plan_path(const std::filesystem::path& folder) { return folder / report::kRaceFile; }
 
 void write_plan(const std::filesystem::path& folder, const RecommendPlan& plan) {
   const json object = {{"pictures", plan.pictures},

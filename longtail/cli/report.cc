@@ -3,19 +3,16 @@
 
 #include <memory>
 
-#include "longtail/base/error.h"
-#include "longtail/base/text.h"
 #include "longtail/cli/commands.h"
-#include "longtail/cli/recommend_plan.h"
-#include "longtail/report/report.h"
+#include "longtail/report/choices.h"
 
 namespace longtail::cli {
 namespace {
 
 struct Flags {
   std::vector<std::string> inputs;
-  std::string out, baseline, against, deviation = "population", at = "best", epochs, goal = "balanced",
-                                      select = "log", names;
+  report::Choices choices;
+  std::string out, names;
   bool tables_only = false, json = false;
 };
 
@@ -25,35 +22,17 @@ std::filesystem::path report_folder(const std::string& input) {
 }
 
 report::ReportOptions options_of(const Flags& flags) {
-  report::ReportOptions options;
-  options.inputs.assign(flags.inputs.begin(), flags.inputs.end());
+  report::ReportOptions options =
+      report::options_of({flags.inputs.begin(), flags.inputs.end()}, flags.choices);
   options.out = flags.out.empty() ? report_folder(flags.inputs[0]) : std::filesystem::path(flags.out);
-  options.summary.baseline = flags.baseline;
-  options.summary.deviation =
-      flags.deviation == "sample" ? report::Deviation::kSample : report::Deviation::kPopulation;
-  options.summary.at = flags.at == "last" ? report::At::kLast : report::At::kBest;
-  options.read.select = flags.select == "overall"    ? report::Select::kOverall
-                        : flags.select == "balanced" ? report::Select::kBalanced
-                        : flags.select == "tail"     ? report::Select::kTail
-                                                     : report::Select::kAsLogged;
-  if (flags.select == "last") options.summary.at = report::At::kLast;
-  options.summary.goal = report::parse_goal(flags.goal);
   if (!flags.names.empty()) options.read.names = report::read_names(flags.names);
-  if (flags.inputs.size() == 1 && read_recommend_plan(flags.inputs[0])) {  // a race: what its looks decided
-    options.summary.looks = report::LookPlan{};
-    options.summary.at = report::At::kLast;
-  }
   options.tables_only = flags.tables_only;
-  options.against_paper = flags.against == "paper";
-  if (flags.epochs == "all") {
-    options.read.epochs = 0;
-  } else if (!flags.epochs.empty()) {
-    const auto epochs = base::parse_integer(flags.epochs);
-    if (!epochs || *epochs < 1)
-      base::fail<base::UsageError>("--epochs is a number or `all`, not `{}`", flags.epochs);
-    options.read.epochs = static_cast<int>(*epochs);
-  }
   return options;
+}
+
+template <std::size_t n>
+Check one_of(const std::array<std::string_view, n>& words) {
+  return IsMember(std::vector<std::string>(words.begin(), words.end()));
 }
 
 void run(const Flags& flags) {
@@ -91,38 +70,38 @@ void add_report(App& app) {
       ->required()
       ->check(ExistingPath);
   command->add_option("--out", flags->out, "Where to write. Default: DIR/report, or ./report for files.");
-  command->add_option("--baseline", flags->baseline,
+  command->add_option("--baseline", flags->choices.baseline,
                       "The series that the others are paired with. Default: uniform, or the first.");
   command
-      ->add_option("--against", flags->against,
+      ->add_option("--against", flags->choices.against,
                    "`paper`: also compare with the paper cell by cell, judge its findings by these runs, and "
                    "put uniform\n"
                    "sampling beside the field's baselines. Only where the protocol is the same; part of the "
                    "runs will do.")
       ->check(IsMember({"paper"}));
   command
-      ->add_option("--std", flags->deviation,
+      ->add_option("--std", flags->choices.deviation,
                    "Standard deviation over seeds: `population` (as the paper) or `sample`.")
-      ->check(IsMember({"population", "sample"}))
+      ->check(one_of(report::kDeviationWords))
       ->capture_default_str();
-  command->add_option("--at", flags->at, "Report the `best` epoch (as the paper) or the `last` one.")
-      ->check(IsMember({"best", "last"}))
+  command->add_option("--at", flags->choices.at, "Report the `best` epoch (as the paper) or the `last` one.")
+      ->check(one_of(report::kAtWords))
       ->capture_default_str();
   command
       ->add_option(
-          "--select", flags->select,
+          "--select", flags->choices.select,
           "Which epoch counts as the best: the one the `log` says, or the one with the highest `overall`, "
           "`balanced`\nor `tail` accuracy on the test images, or the `last`. Tables of single classes stay "
           "at "
           "the log's.")
-      ->check(IsMember({"log", "overall", "balanced", "tail", "last"}))
+      ->check(one_of(report::kSelectWords))
       ->capture_default_str();
-  command->add_option("--epochs", flags->epochs,
+  command->add_option("--epochs", flags->choices.epochs,
                       "Report only runs of so many epochs, or `all`, each number as a row of its own.\n"
                       "Default: the most common number; others are left out with a warning.");
   command
       ->add_option(
-          "--goal", flags->goal,
+          "--goal", flags->choices.goal,
           "What best means: `balanced` accuracy (mean over classes), `overall`, `tail`, or `worst`, the "
           "lowest\nof head, medium and tail.")
       ->check(IsMember({"balanced", "overall", "tail", "worst"}))

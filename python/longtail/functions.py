@@ -74,13 +74,17 @@ def read_log(path):
     return _core.read_log(path)
 
 
-def report(paths, out=None, *, baseline="", tables_only=False, names=None):
-    """The report of logs, folders of logs or study folders (docs/report.md).
+def report(paths, out=None, *, baseline="", goal="balanced", at="best", select="log", epochs=None, std="population",
+           against=None, names=None, tables_only=False):
+    """The report of logs, folders of logs or study folders (docs/report.md); the words are those of `longtail report`.
 
-    Returns `tables` (id -> caption, notes and rows, a dictionary each by column title), `text` (the answer in words) and
-    `remarks`. With `out` the page, figures and tables are also written there, as `longtail report` does. `names` is a
+    Returns `recommendation` and `findings` (as `longtail report --json`), `tables` (id -> caption, notes and rows, a dictionary
+    each by column title), `text` (the answer in words) and `remarks`. With `out` the page, figures and tables are also written
+    there. `goal` is what best means: `balanced`, `overall`, `tail` or `worst`. `epochs` is a number or "all". `names` is a
     dictionary from a series, as the tables write it, to what it is called.
     """
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
-    return _core.report(list(paths), out, baseline, tables_only, names or {})
+    return _core.report(list(paths), out, baseline=baseline, goal=goal, at=at, select=select,
+                        epochs="" if epochs is None else str(epochs), deviation=std, against=against or "",
+                        names=names or {}, tables_only=tables_only)

@@ -286,6 +286,15 @@ class Logs(unittest.TestCase):
             named = longtail.report(logs, tables_only=True, names={"Class-Balanced": "Every class alike"})
             self.assertIn("Every class alike", str(named["tables"]["overall"]["rows"]))
             self.assertNotIn("Class-Balanced", named["text"])
+            self.assertEqual(made["recommendation"]["goal"], "balanced")
+            self.assertIn(made["recommendation"]["sentence"], made["text"])
+            tail = longtail.report(logs, goal="tail", at="last", epochs=1, std="sample", against="paper")
+            self.assertEqual(tail["recommendation"]["goal"], "tail")
+            self.assertIn("last epoch", tail["tables"]["overall"]["caption"])
+            self.assertEqual({finding["series"] for finding in tail["findings"]}, {"class_balanced"})
+            for wrong in ({"goal": "heads"}, {"at": "bets"}, {"select": "best"}, {"epochs": "many"}, {"against": "us"}):
+                with self.assertRaisesRegex(ValueError, next(iter(wrong.values()))):
+                    longtail.report(logs, **wrong)
             with self.assertRaisesRegex(ValueError, "two series would be called `Uniform`"):
                 longtail.report(logs, names={"Class-Balanced": "Uniform"})
 
