@@ -183,6 +183,7 @@ std::vector<std::size_t> trained_apart(const SeedTable& table, const std::vector
     if (!fresh && runs(i) > runs(at->second)) at->second = i;
   }
   std::vector<std::size_t> apart;
+  apart.reserve(chosen.size());
   for (const auto& [training, i] : chosen) apart.push_back(i);
   std::sort(apart.begin(), apart.end());
   const bool linked = connected(part_of(table, apart, table.seeds()), 0).size() == apart.size();
