@@ -101,11 +101,15 @@ std::vector<std::string> refusal_sentences(const std::map<std::string, std::vect
 
 std::string count_of(const std::vector<Claim>& claims) {
   std::map<Verdict, int> counts;
-  for (const Claim& claim : claims) ++counts[claim.ours.verdict];
-  return fmt::format("Of the paper's {} claims {} {}, {} {} not, {} cannot be told.", claims.size(),
+  bool partial = false;
+  for (const Claim& claim : claims) {
+    ++counts[claim.ours.verdict];
+    partial = partial || (claim.ours.verdict != Verdict::kOpen && claim.ours.partial);
+  }
+  return fmt::format("Of the paper's {} claims {} {}{}, {} {} not, {} cannot be told.", claims.size(),
                      counts[Verdict::kHolds], counts[Verdict::kHolds] == 1 ? "holds" : "hold",
-                     counts[Verdict::kFails], counts[Verdict::kFails] == 1 ? "does" : "do",
-                     counts[Verdict::kOpen]);
+                     partial ? " so far" : "", counts[Verdict::kFails],
+                     counts[Verdict::kFails] == 1 ? "does" : "do", counts[Verdict::kOpen]);
 }
 
 // The cell that is farthest from the paper's.

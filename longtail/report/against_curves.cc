@@ -55,6 +55,25 @@ std::string momentum_of(const RunResult& run) {
   return found->second == "true" ? "Nesterov" : "plain";
 }
 
+// "12 runs had Nesterov's momentum, as the paper's text says. ..."
+std::string momentum_words(const std::string& kind, int all, int beside_curves, double ratio) {
+  const std::string momentum = kind == "plain"      ? "plain momentum"
+                               : kind == "Nesterov" ? "Nesterov's momentum, as the paper's text says"
+                                                    : "a momentum that the logs do not tell";
+  const bool some = beside_curves < all;
+  const std::string whose = some       ? fmt::format("the training loss of the {} that {} a published curve",
+                                                     beside_curves, beside_curves == 1 ? "has" : "have")
+                            : all == 1 ? "its training loss"
+                                       : "their training loss";
+  return fmt::format(
+      "Momentum: {} run{} had {}. While the learning rate is high (epochs 11 to {}) {} is {}% {} {}: {}.",
+      all, all == 1 ? "" : "s", momentum, kTelling, whose, fixed(100 * std::abs(ratio - 1), 0),
+      ratio < 1 ? "below" : "above", some ? "it" : "the published one",
+      std::abs(ratio - 1) < kNear
+          ? "the protocol that the published curves have"
+          : "not the protocol of the published curves (studies/paper-as-run.toml has plain momentum)");
+}
+
 }  // namespace
 
 void compare_curves(const Results& results, Against& against) {
@@ -71,17 +90,20 @@ void compare_curves(const Results& results, Against& against) {
                    {"Highest"},
                    {"Runs"},
                    {"Ours / published"}};
-  std::map<std::string, int> momentum;
+  std::map<std::string, int> all, beside_curves;      // runs by momentum
   std::map<std::string, std::vector<double>> ratios;  // by momentum, while the rate is high
+  const auto as_the_paper = [](const RunResult& run) {
+    return run.log && protocol_differences(protocol_of(run), paper_protocol()).empty();
+  };
+  for (const RunResult& run : results.runs) all[momentum_of(run)] += as_the_paper(run);
   for (const Published& theirs : published_curves()) {
     std::map<std::string, std::vector<const RunResult*>> groups;
     for (const RunResult& run : results.runs) {
-      if (!run.log || run.strategy != theirs.strategy || run.rho != theirs.rho) continue;
-      if (!protocol_differences(protocol_of(run), paper_protocol()).empty()) continue;
-      groups[momentum_of(run)].push_back(&run);
+      if (run.strategy == theirs.strategy && run.rho == theirs.rho && as_the_paper(run))
+        groups[momentum_of(run)].push_back(&run);
     }
     for (const auto& [kind, runs] : groups) {
-      momentum[kind] += static_cast<int>(runs.size());
+      beside_curves[kind] += static_cast<int>(runs.size());
       for (const auto& stretch : kStretches) {
         const double published = mean_of(theirs.loss, stretch);
         std::vector<double> ours;
@@ -100,26 +122,8 @@ void compare_curves(const Results& results, Against& against) {
       }
     }
   }
-  for (const auto& [kind, all] : ratios) {
-    const double ratio = mean(all);
-    const std::string how = fmt::format("{}% {} the published one", fixed(100 * std::abs(ratio - 1), 0),
-                                        ratio < 1 ? "below" : "above");
-    const bool near = std::abs(ratio - 1) < kNear;
-    against.statements.push_back(fmt::format(
-        "Momentum: {} of these runs had {} momentum{}. While the learning rate is high (epochs 11 to {}) "
-        "their "
-        "training loss is {}: {}.",
-        momentum[kind],
-        kind == "plain"      ? "plain"
-        : kind == "Nesterov" ? "Nesterov's"
-                             : "a",
-        kind == "Nesterov" ? ", as the paper's text says"
-        : kind == "plain"  ? ""
-                           : " that the logs do not tell",
-        kTelling, how,
-        near ? "the protocol that the published curves have"
-             : "not the protocol of the published curves (studies/paper-as-run.toml has plain momentum)"));
-  }
+  for (const auto& [kind, found] : ratios)
+    against.statements.push_back(momentum_words(kind, all[kind], beside_curves[kind], mean(found)));
   if (!table.rows.empty()) against.tables.push_back(std::move(table));
 }
 

@@ -14,10 +14,11 @@ namespace longtail::report {
 // The words that there are; the first is the default.
 inline constexpr std::array<std::string_view, 2> kDeviationWords = {"population", "sample"};
 inline constexpr std::array<std::string_view, 2> kAtWords = {"best", "last"};
-inline constexpr std::array<std::string_view, 5> kSelectWords = {"log", "overall", "balanced", "tail", "last"};
+inline constexpr std::array<std::string_view, 5> kSelectWords = {"log", "overall", "balanced", "tail",
+                                                                 "last"};
 
 struct Choices {
-  std::string baseline{};  // a series; empty: uniform, or the first
+  std::string baseline{};         // a series; empty: uniform, or the first
   std::string goal = "balanced";  // (parse_goal)
   std::string deviation{kDeviationWords[0]};
   std::string at{kAtWords[0]};
