@@ -20,10 +20,10 @@ std::string interval_words(const Comparison& c) {
 }
 
 void remark_on_statistics(const Summary& summary, std::vector<std::string>& remarks) {
-  const bool judged = std::any_of(summary.families.begin(), summary.families.end(),
-                                  [](const FamilyOf& one) { return one.family.method != Method::kNone; });
-  if (!judged) return;
-  const std::size_t families = summary.families.size();
+  // With one seed a family has no intervals: chance can establish nothing there.
+  const auto families = std::count_if(summary.families.begin(), summary.families.end(),
+                                      [](const FamilyOf& one) { return one.family.method != Method::kNone; });
+  if (families == 0) return;
   remarks.push_back(fmt::format(
       "Intervals: 95%, together for all comparisons of one metric in one condition with {} (Dunnett; a run "
       "is "

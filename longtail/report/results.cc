@@ -343,20 +343,26 @@ void note_unproven(const Results& results, std::vector<std::string>& warnings) {
       bare, bare == 1 ? " carries" : "s carry"));
 }
 
-// Series may be compared across unlike machines; whoever reads a difference should know.
+// Series may be compared across unlike machines; whoever reads a difference should know, and whether the pairs of a seed
+// are across them.
 void note_engines(const Results& results, std::vector<std::string>& warnings) {
   std::set<std::string> engines;
+  std::map<std::pair<Condition, std::int64_t>, std::string> engine_of_seed;
   bool named = true;
+  bool across = false;
   for (const RunResult& run : results.runs) {
     const std::string engine = value_of(run, "engine");
     if (engine.empty()) continue;
     engines.insert(engine);
+    const auto& first = engine_of_seed.try_emplace({run.condition, run.seed}, engine).first->second;
+    across = across || first != engine;
     named = named && run.series.text().find("engine=" + engine) != std::string::npos;
   }
   if (engines.size() < 2 || named) return;
-  warnings.push_back(fmt::format(
-      "The runs were trained on {} engines ({}), whose rounding differs; pairs across them are not exact.",
-      engines.size(), base::join(std::vector<std::string>(engines.begin(), engines.end()), ", ")));
+  warnings.push_back(fmt::format("The runs were trained on {} engines ({}), whose rounding differs; {}.",
+                                 engines.size(),
+                                 base::join(std::vector<std::string>(engines.begin(), engines.end()), ", "),
+                                 across ? "pairs across them are not exact" : "no pair is across them"));
 }
 
 // A warning a series, or one for all that lack the same seeds if they are many.

@@ -101,6 +101,14 @@ TEST(SummaryTest, CaptionsAndRemarksSayHowManySeedsThereAreWhenSomeAreMissing) {
   EXPECT_THAT(summarise(results, {}).remarks, Contains(HasSubstr("4 such families were looked at")));
 }
 
+TEST(SummaryTest, AFamilyOfOneSeedIsNotCountedAmongThoseThatChanceMayEstablishSomethingIn) {
+  const test::Folder folder("one_seed");
+  test::write_grid(folder, {100}, {1, 2, 3}, 10);
+  test::write_grid(folder, {50}, {1}, 10);
+  EXPECT_THAT(summarise(read(folder.path()), {}).remarks,
+              Contains(HasSubstr("4 such families were looked at")));
+}
+
 TEST(ResultsTest, AnyParameterThatVariesMakesAnotherSeries) {
   const test::Folder folder("varies");
   for (std::int64_t seed : {1, 2}) {
@@ -265,15 +273,21 @@ TEST(ResultsTest, WhatComesFromTheSameTrainingIsKnown) {
   EXPECT_EQ(std::set<int>(with.begin(), with.end()).size(), 4u) << more.conditions.size();
 }
 
-TEST(ResultsTest, EnginesThatAreMixedAreNamedInAWarning) {
+TEST(ResultsTest, EnginesThatAreMixedAreNamedInAWarningThatSaysWhetherPairsAreAcrossThem) {
   const test::Folder folder("engines");
-  train::RunLog log = test::make_log({"uniform", 100, 1, 10});
-  log.fingerprint.engine = "amx";
-  folder.add("a", log);
-  log = test::make_log({"uniform", 100, 2, 10});
-  log.fingerprint.engine = "onednn";
-  folder.add("b", log);
-  EXPECT_THAT(read(folder.path()).warnings, Contains(HasSubstr("2 engines (amx, onednn)")));
+  const auto add = [&](const char* strategy, std::int64_t seed, const char* engine) {
+    train::RunLog log = test::make_log({strategy, 100, seed, 10});
+    log.fingerprint.engine = engine;
+    folder.add(strategy + std::to_string(seed), log);
+  };
+  add("uniform", 1, "amx");
+  add("progressive", 1, "amx");
+  add("uniform", 2, "onednn");
+  EXPECT_THAT(read(folder.path()).warnings,
+              Contains(AllOf(HasSubstr("2 engines (amx, onednn)"), HasSubstr("no pair is across"))));
+  add("progressive", 2, "amx");
+  EXPECT_THAT(read(folder.path()).warnings, Contains(AllOf(HasSubstr("2 engines (amx, onednn)"),
+                                                           HasSubstr("pairs across them are not exact"))));
 }
 
 TEST(ResultsTest, AnAccuracyThatIsNoPercentageIsLeftOut) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "longtail/base/error.h"
@@ -19,6 +21,7 @@ StudyFile parsed(const std::string& text) { return parse_study(text, "test.toml"
 
 std::vector<std::string> names(const std::vector<PlannedRun>& runs) {
   std::vector<std::string> list;
+  list.reserve(runs.size());
   for (const auto& run : runs) list.push_back(run.name.substr(0, run.name.size() - 11));
   return list;
 }
@@ -173,11 +176,26 @@ TEST(PaperStudy, IsThe36RunsOfThePaper) {
 }
 
 TEST(ShippedStudies, AllResolve) {
-  for (const char* name :
-       {"paper", "paper-as-run", "fashion", "gamma", "milestones", "momentum", "remedies", "tutorial"}) {
-    const auto path = base::source_dir() + "/studies/" + name + ".toml";
-    EXPECT_FALSE(resolve(read_study(path), "simd").empty()) << path;
+  int studies = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(base::source_dir() + "/studies")) {
+    if (entry.path().extension() != ".toml") continue;
+    EXPECT_FALSE(resolve(read_study(entry.path().string()), "simd").empty()) << entry.path();
+    ++studies;
   }
+  EXPECT_GE(studies, 11);
+}
+
+TEST(ShippedStudies, SixSeedsHaveTheRunsOfThePaperAmongThem) {
+  const auto hashes = [](const char* name) {
+    std::set<std::string> all;
+    for (const PlannedRun& run : resolve(read_study(base::source_dir() + "/studies/" + name), "simd"))
+      all.insert(run_hash(run));
+    return all;
+  };
+  const std::set<std::string> paper = hashes("paper-as-run.toml"), seeds = hashes("seeds.toml");
+  EXPECT_EQ(seeds.size(), 12u);
+  EXPECT_EQ(std::count_if(seeds.begin(), seeds.end(), [&](const auto& hash) { return paper.contains(hash); }),
+            6);
 }
 
 TEST(Grid, ACaseIsTheGridAgainWithSomeParametersOtherwise) {
