@@ -28,6 +28,7 @@ if(LONGTAIL_SANITIZE)
   target_compile_options(longtail_flags INTERFACE
     -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)  # with them, GCC 12 warns of its own std::regex
+  target_compile_definitions(longtail_flags INTERFACE LONGTAIL_SANITIZED)
   target_link_options(longtail_flags INTERFACE -fsanitize=address,undefined)
 endif()
 if(LONGTAIL_FUZZ)

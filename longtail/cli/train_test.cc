@@ -155,7 +155,7 @@ TEST_F(TrainCommand, ALearningRateBeyondAllNumbersIsToldTheLargest) {
 
 // From far too little to enough: every time a sentence or the whole result, never a signal.
 TEST_F(TrainCommand, WithTooLittleAddressSpaceItEndsWithASentence) {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(LONGTAIL_SANITIZED)
   GTEST_SKIP() << "the sanitiser needs its own address space";
 #endif
   std::map<std::string, int> ends;

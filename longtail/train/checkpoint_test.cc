@@ -149,7 +149,7 @@ TEST(Checkpoint, OfAnotherVersionIsNotCalledDamaged) {
 
 // `prlimit --as` while a run resumes: a study sets aside what is called damaged and starts the run again.
 TEST(Checkpoint, IsNotCalledDamagedWhenMemoryRunsOut) {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(LONGTAIL_SANITIZED)
   GTEST_SKIP() << "the sanitiser needs its own address space";
 #endif
   const data::TempFolder folder;

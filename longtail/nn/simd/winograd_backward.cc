@@ -191,9 +191,10 @@ struct BackwardScratch {
   float* carry;
   float* sums;
   std::size_t floats;
+  // Without memory, only how many floats it takes.
   BackwardScratch(const Panel& p, float* memory) : floats(0) {
     const auto take = [&](Index count) {
-      float* at = memory + floats;
+      float* at = memory == nullptr ? nullptr : memory + floats;
       floats += static_cast<std::size_t>(count);
       return at;
     };
