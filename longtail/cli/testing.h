@@ -31,6 +31,7 @@ inline pid_t start_program(std::vector<std::string> arguments, const std::filesy
   const pid_t child = fork();
   if (child != 0) return child;
   std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   if (!std::freopen(out.c_str(), "w", stdout) || !std::freopen(err.c_str(), "w", stderr)) _exit(127);

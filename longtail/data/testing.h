@@ -127,12 +127,14 @@ inline std::string test_pixels(std::size_t images, unsigned seed = 1) {
 // cifar-100-python with `classes` classes, `train` and `test` images of each, under folder/cifar-100-python.
 inline std::filesystem::path write_tiny_cifar100(const std::filesystem::path& folder, int classes, int train,
                                                  int test) {
-  const auto path = folder / "cifar-100-python";
+  auto path = folder / "cifar-100-python";
   std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(classes));
   for (int k = 0; k < classes; ++k) names.push_back("class_" + std::to_string(k));
   write_file(path / "meta", pickled_dict({{"fine_label_names", pickled_list(names)}}));
   for (const auto& [file, each] : {std::pair{"train", train}, std::pair{"test", test}}) {
     std::vector<std::int32_t> labels;
+    labels.reserve(static_cast<std::size_t>(each) * static_cast<std::size_t>(classes));
     for (int i = 0; i < each * classes; ++i) labels.push_back(i % classes);
     const auto rows = static_cast<std::uint32_t>(labels.size());
     write_file(path / file, pickled_dict({{"fine_labels", pickled_list(labels)},
