@@ -101,6 +101,16 @@ TEST(SummaryTest, CaptionsAndRemarksSayHowManySeedsThereAreWhenSomeAreMissing) {
   EXPECT_THAT(summarise(results, {}).remarks, Contains(HasSubstr("4 such families were looked at")));
 }
 
+TEST(SummaryTest, TheCaptionOfAConditionCountsItsOwnSeeds) {
+  const test::Folder folder("seeds_of_a_condition");
+  test::write_grid(folder, {100}, {1, 2, 3}, 10);
+  test::write_grid(folder, {50}, {1}, 10);
+  const Results results = read(folder.path());
+  EXPECT_THAT(overall_table(results, {}).caption, HasSubstr("Mean ± std over 1 to 3 seeds"));
+  EXPECT_THAT(groups_table(results, Condition(100), {}, true).caption, HasSubstr("Mean ± std over 3 seeds"));
+  EXPECT_THAT(groups_table(results, Condition(50), {}, true).caption, HasSubstr("One seed"));
+}
+
 TEST(SummaryTest, AFamilyOfOneSeedIsNotCountedAmongThoseThatChanceMayEstablishSomethingIn) {
   const test::Folder folder("one_seed");
   test::write_grid(folder, {100}, {1, 2, 3}, 10);

@@ -5,27 +5,25 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "longtail/report/tables_parts.h"
 
 namespace longtail::report {
 namespace {
 
-// The fewest seeds that a cell of the results has, of those that have any.
-std::size_t fewest_seeds(const Results& results) {
-  std::size_t fewest = results.seeds.size();
-  for (const Condition& condition : results.conditions) {
+// How many seeds the cells of these conditions have: "Mean ± std over 3 seeds", "Mean over 1 to 3 seeds" where runs are
+// missing, "One seed".
+std::string seeds_phrase(const Results& results, std::span<const Condition> conditions,
+                         bool deviations = true) {
+  std::size_t fewest = results.seeds.size(), most = 1;
+  for (const Condition& condition : conditions) {
     for (const Series& series : results.series) {
       const std::size_t count = results.values(series, condition, Metric::kOverall, At::kBest).size();
       if (count > 0) fewest = std::min(fewest, count);
+      most = std::max(most, count);
     }
   }
-  return fewest;
-}
-
-// "Mean ± std over 3 seeds", "Mean over 1 to 3 seeds": runs may be missing.
-std::string seeds_phrase(const Results& results, bool deviations = true) {
-  const std::size_t most = results.seeds.size(), fewest = fewest_seeds(results);
   if (most == 1) return "One seed";
   return fmt::format("Mean{} over {}{} seeds", deviations ? " ± std" : "",
                      fewest < most ? fmt::format("{} to ", fewest) : "", most);
@@ -65,7 +63,8 @@ double seed_value(const Results& results, const Series& series, const Condition&
 Table strategy_by_ratio(const Results& results, Metric metric, const SummaryOptions& options) {
   Table table{.id = std::string(metric_name(metric)),
               .caption = fmt::format("{} test accuracy (%) by strategy and imbalance ratio. {}, {}.",
-                                     metric_title(metric), seeds_phrase(results), protocol_phrase(options))};
+                                     metric_title(metric), seeds_phrase(results, results.conditions),
+                                     protocol_phrase(options))};
   table.columns.push_back({"Strategy", true});
   for (const Condition& condition : results.conditions) table.columns.push_back({condition.phrase()});
   for (const Series& series : results.series) {
@@ -96,9 +95,10 @@ std::optional<Table> balanced_table(const Results& results, const SummaryOptions
 
 Table groups_table(const Results& results, const Condition& condition, const SummaryOptions& options,
                    bool deviations) {
-  Table table{.id = fmt::format("groups{}_{}", deviations ? "_std" : "", condition.slug()),
-              .caption = fmt::format("Per-group test accuracy (%) at {}. {}, {}.", condition.phrase(),
-                                     seeds_phrase(results, deviations), protocol_phrase(options))};
+  Table table{
+      .id = fmt::format("groups{}_{}", deviations ? "_std" : "", condition.slug()),
+      .caption = fmt::format("Per-group test accuracy (%) at {}. {}, {}.", condition.phrase(),
+                             seeds_phrase(results, {&condition, 1}, deviations), protocol_phrase(options))};
   table.columns.push_back({"Strategy", true});
   for (Metric metric : results.metrics()) table.columns.push_back({std::string(metric_title(metric))});
   for (const Series& series : results.series) {
@@ -186,7 +186,7 @@ std::optional<Table> best_final_table(const Results& results, const SummaryOptio
       .id = "best_final",
       .caption = fmt::format("Best epoch against last epoch, overall test accuracy (%). {}. Gap: best minus "
                              "last.",
-                             seeds_phrase(results))};
+                             seeds_phrase(results, results.conditions))};
   table.columns = {{"ρ", true, true}, {"Strategy", true}, {"Best"}, {"Last"}, {"Gap"}};
   for (const Condition& condition : results.conditions) {
     for (const Series& series : results.series) {
@@ -206,7 +206,7 @@ std::optional<Table> calibration_table(const Results& results, const SummaryOpti
               .caption = fmt::format(
                   "Macro F1, balanced accuracy and expected calibration error (15 bins), in percent. "
                   "{}, {}.",
-                  seeds_phrase(results), protocol_phrase(options))};
+                  seeds_phrase(results, results.conditions), protocol_phrase(options))};
   table.columns = {{"ρ", true, true}, {"Strategy", true}, {"Macro F1"},   {"Balanced"},
                    {"ECE"},           {"ECE head"},       {"ECE medium"}, {"ECE tail"}};
   using Field = double train::FullResult::*;
