@@ -128,6 +128,22 @@ TEST(File, AFifoOrADeviceIsRefusedAndNotWaitedFor) {
   fs::remove(fifo);
 }
 
+TEST(File, WritingNeverReplacesAPipeOrALink) {
+  const fs::path folder = fs::path(testing::TempDir()) / "longtail_base_test_links";
+  fs::remove_all(folder);
+  fs::create_directories(folder / "real");
+  const fs::path fifo = folder / "fifo", link = folder / "link", target = folder / "real/target";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_THROW(write_atomically(fifo, "text"), StorageError);
+  EXPECT_TRUE(fs::is_fifo(fifo));
+  write_atomically(target, "old");
+  fs::create_symlink("real/target", link);
+  write_atomically(link, "new");
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(read_text(target), "new");
+  fs::remove_all(folder);
+}
+
 TEST(ThreadPool, RethrowsWhatAJobThrew) {
   ThreadPool pool(3);
   EXPECT_THROW(pool.run(100,

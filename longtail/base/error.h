@@ -20,7 +20,7 @@ class UsageError : public Error {
   using Error::Error;
 };
 
-// Something could not be written (the disk is full, the folder is read-only). The fault of the place, not of
+// Something could not be read or written (the disk is full, the folder is read-only). The fault of the place, not of
 // the work: the same work succeeds elsewhere or later.
 class StorageError : public Error {
  public:

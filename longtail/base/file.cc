@@ -33,18 +33,21 @@ class Descriptor {
   int fd_;
 };
 
+// A file that is not there is a plain Error, the fault of the name; all else (a failing disk, a mount that went away,
+// no permission, too many open files) is the fault of the place.
+[[noreturn]] void cannot_read(const fs::path& path, int error) {
+  const bool no_such_file = error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG;
+  if (no_such_file) fail("cannot read {}: {}", path.string(), std::strerror(error));
+  fail<StorageError>("cannot read {}: {}{}", path.string(), std::strerror(error),
+                     error == EMFILE || error == ENFILE ? "; raise the limit of open files (ulimit -n)" : "");
+}
+
 template <class Container>
 Container read_whole(const fs::path& path, std::uint64_t limit) {
   // Without O_NONBLOCK a FIFO would wait for a writer; a regular file does not mind it.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat info {};
-  if (file.get() < 0 || ::fstat(file.get(), &info) != 0) {
-    if (errno == EMFILE || errno == ENFILE) {
-      fail<StorageError>("cannot read {}: {}; raise the limit of open files (ulimit -n)", path.string(),
-                         std::strerror(errno));
-    }
-    fail("cannot read {}: {}", path.string(), std::strerror(errno));
-  }
+  if (file.get() < 0 || ::fstat(file.get(), &info) != 0) cannot_read(path, errno);
   if (!S_ISREG(info.st_mode)) fail("cannot read {}: it is not a regular file", path.string());
   const auto size = static_cast<std::uint64_t>(info.st_size);
   if (size > limit) fail("{} has {} bytes, more than the {} expected at most", path.string(), size, limit);
@@ -54,7 +57,7 @@ Container read_whole(const fs::path& path, std::uint64_t limit) {
   while (done < size) {
     const ssize_t got = ::read(file.get(), reinterpret_cast<char*>(content.data()) + done, size - done);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail("cannot read {}: {}", path.string(), std::strerror(errno));
+    if (got < 0) cannot_read(path, errno);
     if (got == 0) fail("{} became shorter while it was read", path.string());
     done += static_cast<std::uint64_t>(got);
   }
@@ -91,6 +94,18 @@ void sync_folder(const fs::path& folder) {
   if (fd.get() >= 0 && ::fsync(fd.get()) == 0) tell(FileEvent::Kind::kSyncFolder, folder);
 }
 
+// The file that a path names, through links. Renaming would put a file in the place of a device or a pipe: refused.
+fs::path behind_links(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status)) {
+    fail<StorageError>("cannot write {}: it is not a regular file", path.string());
+  }
+  if (!fs::exists(status) || !fs::is_symlink(fs::symlink_status(path, error))) return path;
+  const fs::path real = fs::canonical(path, error);
+  return error ? path : real;
+}
+
 }  // namespace
 
 std::string read_text(const fs::path& path, std::uint64_t limit) {
@@ -101,7 +116,8 @@ std::vector<std::uint8_t> read_bytes(const fs::path& path, std::uint64_t limit) 
   return read_whole<std::vector<std::uint8_t>>(path, limit);
 }
 
-void write_atomically(const fs::path& path, std::string_view text) {
+void write_atomically(const fs::path& given, std::string_view text) {
+  const fs::path path = behind_links(given);
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   std::string temporary = (folder / (path.filename().string() + ".XXXXXX.tmp")).string();
   Descriptor file(::mkostemps(temporary.data(), 4, O_CLOEXEC));
@@ -148,7 +164,7 @@ void rename_file(const fs::path& from, const fs::path& to) {
 bool present(const std::filesystem::path& path) {
   std::error_code error;
   const bool there = std::filesystem::exists(path, error);
-  if (error) fail("cannot look at {}: {}", path.string(), error.message());
+  if (error) fail<StorageError>("cannot look at {}: {}", path.string(), error.message());
   return there;
 }
 

@@ -27,7 +27,8 @@ std::vector<T> read_array(const std::filesystem::path& path) {
 }
 
 // Writes under a temporary name in the same folder, syncs, renames. After any failure (a full disk included)
-// the old file is as it was and no temporary file is left; the failure is a StorageError.
+// the old file is as it was and no temporary file is left; the failure is a StorageError. A link stays a link, its
+// target gets the new text; a device or a pipe is refused.
 void write_atomically(const std::filesystem::path& path, std::string_view text);
 void write_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 

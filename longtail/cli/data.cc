@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,7 +37,7 @@ struct Options {
   std::string root;
   std::string fit = "stretch";
   bool skip_unreadable = false;
-  int image_size = data::kSide;
+  std::optional<int> image_size;
   int timeout = 30;
   bool again = false;
 };
@@ -147,7 +148,7 @@ std::string numbers(const std::array<float, 3>& values, int channels) {
 }
 
 data::PictureOptions picture_options(const Options& options) {
-  return {data::parse_fit(options.fit), options.skip_unreadable, options.image_size};
+  return {data::parse_fit(options.fit), options.skip_unreadable, options.image_size.value_or(data::kSide)};
 }
 
 void info(const Options& options) {
@@ -171,7 +172,7 @@ void info(const Options& options) {
   fmt::print("{:<12}{}\n", "mean", numbers(data.mean, data.channels));
   fmt::print("{:<12}{}\n", "deviation", numbers(data.deviation, data.channels));
   fmt::print("{:<12}{}{}\n", "hash", data.hash,
-             published && !published->hash.empty() ? " (as published)" : "");
+             published && data.hash == published->hash ? " (as published)" : "");
   if (data.picture_side > 0)
     fmt::print("{:<12}{} pixels, the median of their shorter sides\n", "pictures", data.picture_side);
   fmt::print("{:<12}{:.2f} s\n", "loaded in", seconds);
@@ -219,9 +220,10 @@ void import(const Options& options) {
   if (const auto* published = data::find_published(options.name)) {
     target = data::import_published(*published, options.path, folder, interrupted);
   } else {
-    replaced = fs::exists(folder / options.name);
-    const data::Dataset own =
-        data::load_dataset(own_source(options.path), options.root, picture_options(options));
+    replaced = fs::exists(data::own_place(options.name, folder));
+    data::PictureOptions pictures = picture_options(options);
+    pictures.keep_side = !options.image_size;
+    const data::Dataset own = data::load_dataset(own_source(options.path), options.root, pictures);
     for (const std::string& remark : own.remarks) fmt::print("{}\n", remark);
     target = data::import_own(options.name, own, folder, interrupted);
   }
@@ -255,7 +257,8 @@ void add_data(App& app) {
            "bars) [stretch]")
         ->check(IsMember({"stretch", "crop", "pad"}));
     sub.add_option("--image-size", options->image_size,
-                   "Side of the square images that pictures become: a multiple of 8 from 16 to 128 [32]");
+                   "Side of the square images: a multiple of 8 from 16 to 128 [32; `import` keeps arrays as "
+                   "they are]");
     sub.add_flag("--skip-unreadable", options->skip_unreadable, "Leave out pictures that cannot be read");
   };
   add("list", "What is known by name and where it is", list);

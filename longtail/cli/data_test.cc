@@ -55,6 +55,31 @@ TEST(Data, OwnPicturesAreImportedUnderANameListedAndDescribed) {
                                  HasSubstr("classes     2: cat, dog"), HasSubstr("channels    3")));
 }
 
+TEST(Data, ImportingPicturesOverThemselvesIsRefusedBeforeTheyAreRead) {
+  const TempFolder folder;
+  write_pictures(folder / "birds");
+  write_file(folder / "birds/train/cat/broken.png", "not a picture");
+  const auto before = contents(folder.path());
+  const Outcome outcome = run_program(
+      {"data", "import", "birds", "folder:" + (folder / "birds").string(), "--data", folder.path().string()});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("so it is not replaced"));
+  EXPECT_EQ(contents(folder.path()), before);
+}
+
+TEST(Data, ImportKeepsArraysAtTheirOwnSize) {
+  const TempFolder folder;
+  write_pictures(folder / "photos");
+  const std::string large = (folder / "large").string(), kept = (folder / "kept").string();
+  ASSERT_EQ(run_program({"data", "import", "pets", (folder / "photos").string(), "--data", large,
+                         "--image-size", "64"})
+                .code,
+            0);
+  ASSERT_EQ(run_program({"data", "import", "pets", large + "/pets", "--data", kept}).code, 0);
+  EXPECT_EQ(data::load_dataset("pets", kept, {.side = 64}).hash,
+            data::load_dataset("pets", large, {.side = 64}).hash);
+}
+
 TEST(Data, ListsAreImportedFromTheRootTheirPathsAreRelativeTo) {
   const TempFolder folder;
   write_pictures(folder / "photos");

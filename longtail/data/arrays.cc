@@ -13,6 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 using base::fail;
 
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;  // of an array; memory is what limits it
 constexpr std::string_view kMagic("\x93NUMPY\x01\x00", 8);
 
 std::uint64_t item_size(const std::string& type, const std::string& where) {
@@ -39,7 +40,7 @@ std::string npy_header(std::string_view type, std::string_view shape) {
 }
 
 std::vector<std::uint8_t> read_images(const fs::path& path, ImageShape& found) {
-  std::vector<std::uint8_t> bytes = base::read_bytes(path);
+  std::vector<std::uint8_t> bytes = base::read_bytes(path, kMostBytes);
   const NpyHeader header = parse_npy(bytes, path.string());
   const auto& shape = header.shape;
   if (header.type != "|u1" || shape.size() != 4 || (shape[1] != 1 && shape[1] != 3) || shape[2] != shape[3] ||
@@ -132,6 +133,12 @@ NpyHeader parse_npy(std::span<const std::uint8_t> file, const std::string& where
     fail("{}: {} bytes of data do not agree with its shape; it is truncated or damaged", where, most);
   }
   return header;
+}
+
+std::span<const std::string> array_files() {
+  static const std::vector<std::string> names = {"train_images.npy", "train_labels.npy", "test_images.npy",
+                                                 "test_labels.npy", "class_names.txt"};
+  return names;
 }
 
 bool has_arrays(const fs::path& folder) {

@@ -17,6 +17,8 @@
 
 namespace longtail::data {
 
+// The names above.
+std::span<const std::string> array_files();
 bool has_arrays(const std::filesystem::path& folder);
 // Not yet sealed; the channel constants are measured.
 Dataset read_arrays(const std::filesystem::path& folder);

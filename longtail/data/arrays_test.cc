@@ -53,6 +53,40 @@ TEST(Arrays, ImportingAgainReplacesAndLeavesNothingElse) {
   EXPECT_EQ(contents(folder.path()).size(), 6U);
 }
 
+TEST(Arrays, AFolderThatNoImportMadeIsNotReplaced) {
+  const TempFolder folder;
+  write_file(folder / "birds/robin/1.png", "a picture");
+  const auto before = contents(folder.path());
+  EXPECT_THAT(error_of([&] { import_own("birds", tiny(), folder.path()); }),
+              HasSubstr("holds `robin`, which is not part of the data, so it is not replaced"));
+  EXPECT_EQ(contents(folder.path()), before);
+  write_file(folder / "notes", "a file");
+  EXPECT_THAT(error_of([&] { own_place("notes", folder.path()); }), HasSubstr("is not a folder of data"));
+}
+
+TEST(Arrays, ClassNamesThatALineCannotHoldAreRefusedAndTheOldImportStays) {
+  const TempFolder folder;
+  import_own("birds", tiny(), folder.path());
+  for (const char* name : {"", " ", "wren ", "a\nb"}) {
+    Dataset other = tiny();
+    other.class_names[1] = name;
+    EXPECT_THAT(error_of([&] { import_own("birds", other, folder.path()); }), HasSubstr("cannot be kept"))
+        << name;
+  }
+  EXPECT_EQ(load_dataset("birds", folder.path()).hash, tiny().hash);
+}
+
+TEST(Arrays, ASideOfTheirOwnIsKeptIfThatIsAskedFor) {
+  const TempFolder folder;
+  Dataset data = tiny();
+  resize_images(data, 64);
+  import_own("birds", data, folder.path());
+  PictureOptions keep;
+  keep.keep_side = true;
+  EXPECT_EQ(load_dataset("birds", folder.path(), keep).hash, data.hash);
+  EXPECT_EQ(load_dataset("birds", folder.path()).side, 32);
+}
+
 TEST(Arrays, ANameWithASlashCannotEscape) {
   const TempFolder folder;
   EXPECT_THAT(error_of([&] { import_own("../birds", tiny(), folder.path()); }),

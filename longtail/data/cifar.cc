@@ -106,8 +106,10 @@ bool has_cifar(const fs::path& folder, const CifarForm& form) {
 Dataset read_cifar(const fs::path& folder, const CifarForm& form) {
   std::error_code ignored;
   if (!fs::exists(folder / form.test, ignored)) {
-    fail("{}: there is no test split (the file `{}`); get the data again with `longtail data fetch`",
-         folder.string(), form.test);
+    fail(
+        "{}: there is no test split (the file `{}`); get the data again with `longtail data fetch NAME "
+        "--again`",
+        folder.string(), form.test);
   }
   Dataset data;
   data.channels = 3;

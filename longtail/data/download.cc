@@ -207,6 +207,8 @@ void pause_before(int attempt, const DownloadOptions& options) {
 
 // Fills the part; returns when its size is right.
 void fill(const std::string& url, const RemoteFile& file, Part& part, const DownloadOptions& options) {
+  std::uint64_t most =
+      part.size();  // a server that cannot resume makes no progress by sending the same again
   for (int failures = 0; part.size() < file.size;) {
     check_stop(options.stop);
     const std::uint64_t before = part.size();
@@ -220,8 +222,8 @@ void fill(const std::string& url, const RemoteFile& file, Part& part, const Down
       part.clear();  // this server cannot go on in the middle
       continue;
     }
-    const bool progressed = part.size() > before;
-    failures = progressed ? 1 : failures + 1;
+    failures = part.size() > most ? 1 : failures + 1;
+    most = std::max(most, part.size());
     if (!may_pass(outcome)) {
       fail("cannot download {}: {}; try another address with --url", url, outcome.why);
     }

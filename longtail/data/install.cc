@@ -5,6 +5,7 @@
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
+#include "longtail/base/text.h"
 #include "longtail/data/arrays.h"
 #include "longtail/data/registry.h"
 #include "longtail/data/unpack.h"
@@ -39,6 +40,43 @@ fs::path place_for(const PublishedData& published, const fs::path& found, const 
   return folder / places.front();
 }
 
+// Names of the files that a folder of published data may hold, in whatever form; the last two are in archives.
+std::vector<std::string> file_names(const PublishedData& published) {
+  std::vector<std::string> names = {"readme.html", "file.txt~"};
+  for (const auto& form : published_files(published)) {
+    names.insert(names.end(), form.names.begin(), form.names.end());
+  }
+  return names;
+}
+
+// What is at `target` would be replaced: refuses that if it is anything but a folder of such files.
+void refuse_foreign(const fs::path& target, std::span<const std::string> names) {
+  const auto refuse = [&](const std::string& what) {
+    fail<base::UsageError>(
+        "{} {}, so it is not replaced; choose another folder with --data DIR, or move it away",
+        target.string(), what);
+  };
+  std::error_code ignored;
+  const fs::file_status status = fs::status(target, ignored);
+  if (!fs::exists(status)) return;
+  if (!fs::is_directory(status)) refuse("is not a folder of data");
+  std::error_code unreadable;
+  for (const auto& entry : fs::directory_iterator(target, unreadable)) {
+    const std::string name = entry.path().filename().string();
+    const bool ours = std::find(names.begin(), names.end(), name) != names.end();
+    if (!ours || entry.is_directory()) refuse(fmt::format("holds `{}`, which is not part of the data", name));
+  }
+  if (unreadable) refuse("cannot be looked into");
+}
+
+// Class names are kept a line each.
+void check_class_names(const Dataset& data) {
+  for (const std::string& name : data.class_names) {
+    if (!name.empty() && base::trim(name) == name && name.find('\n') == std::string::npos) continue;
+    fail("the class `{}` cannot be kept: its name is blank, or begins or ends with a space; rename it", name);
+  }
+}
+
 bool is_archive(const std::string& name) { return name.find(".tar") != std::string::npos; }
 
 std::string address_of(const PublishedData& published, const RemoteFile& file, const std::string& url) {
@@ -52,6 +90,7 @@ std::string address_of(const PublishedData& published, const RemoteFile& file, c
 fs::path fetch_data(const PublishedData& published, const fs::path& folder, const std::string& url,
                     const DownloadOptions& options) {
   base::make_folder(folder);
+  refuse_foreign(folder / published.places.front(), file_names(published));
   std::vector<fs::path> files;
   const auto discard = [&] {
     for (const fs::path& file : files) {
@@ -76,6 +115,7 @@ fs::path fetch_data(const PublishedData& published, const fs::path& folder, cons
     const fs::path found = locate(published, staging.path(), folder);
     load_published(published, found);
     const fs::path target = place_for(published, found, folder);
+    refuse_foreign(target, file_names(published));
     staging.publish(found, target);
     discard();
     return target;
@@ -108,20 +148,28 @@ fs::path import_published(const PublishedData& published, const fs::path& source
   }
   load_published(published, found);
   const fs::path target = place_for(published, found, folder);
+  refuse_foreign(target, file_names(published));
   staging.publish(found, target);
   return target;
 }
 
-fs::path import_own(std::string_view name, const Dataset& data, const fs::path& folder, const Stop& stop) {
+fs::path own_place(std::string_view name, const fs::path& folder) {
   const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_' || c == '-';
   });
   if (!plain) {
     fail<base::UsageError>("`{}` cannot be the name of a data set; use letters, digits, `-` and `_`", name);
   }
+  fs::path target = folder / name;
+  refuse_foreign(target, array_files());
+  return target;
+}
+
+fs::path import_own(std::string_view name, const Dataset& data, const fs::path& folder, const Stop& stop) {
+  fs::path target = own_place(name, folder);
+  check_class_names(data);
   Staging staging(folder, name);
   write_arrays(data, staging.path(), stop);
-  const fs::path target = folder / name;
   staging.publish(staging.path(), target);
   return target;
 }

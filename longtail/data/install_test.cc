@@ -127,6 +127,25 @@ TEST_F(Install, AServerThatCannotGoOnInTheMiddleIsAskedForTheWhole) {
   expect_installed();
 }
 
+TEST_F(Install, AServerThatCannotResumeAndKeepsCuttingIsGivenUp) {
+  const std::size_t third = archive.size() / 3;
+  LoopbackServer server([&](const Request&) { return Reply{200, archive, false, third}; });
+  options.tries = 3;
+  EXPECT_THAT(fetch_error(server), HasSubstr("cannot download"));
+  EXPECT_LE(server.requests().size(), 2U * 3);
+}
+
+TEST_F(Install, AFolderWithAnythingElseInItIsNotReplaced) {
+  write_file(cache / "cifar-100-python/thesis.tex", "years of work");
+  const auto before = contents(cache.path());
+  LoopbackServer server([&](const Request&) { return Reply{200, archive}; });
+  EXPECT_THAT(fetch_error(server), HasSubstr("holds `thesis.tex`, which is not part of the data"));
+  EXPECT_EQ(server.requests().size(), 0U);
+  EXPECT_THAT(error_of([&] { import_published(published, source.path(), cache.path()); }),
+              HasSubstr("so it is not replaced"));
+  EXPECT_EQ(contents(cache.path()), before);
+}
+
 TEST_F(Install, WrongBytesAreAChecksumErrorAndNothingIsLeft) {
   std::string wrong = archive;
   wrong[wrong.size() / 2] ^= 1;

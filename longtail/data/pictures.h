@@ -20,6 +20,8 @@ struct PictureOptions {
   // Leave out files that cannot be read, and say so. Otherwise they are an Error that names all of them.
   bool skip_unreadable = false;
   int side = kSide;  // of the square images that the pictures become
+  bool keep_side =
+      false;  // data that has a side of its own (arrays) keeps it; else it is stretched to `side`
 };
 
 // One picture to read and its label.

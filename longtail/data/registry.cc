@@ -44,7 +44,7 @@ std::vector<std::int64_t> count_labels(const Split& split, int classes) {
 }
 
 void check_published(const PublishedData& published, const Dataset& data, const fs::path& folder) {
-  const std::string again = fmt::format("get it again with `longtail data fetch {}`", published.name);
+  const std::string again = fmt::format("get it again with `longtail data fetch {} --again`", published.name);
   const auto wrong = [&](std::string_view what) {
     fail("{}: this is not {} as published: {}; {}", folder.string(), published.name, what, again);
   };
@@ -89,7 +89,7 @@ Dataset load_own(std::string_view name, std::string_view kind, std::string_view 
   Dataset data = find_reader(kind, name).read(path, dir, pictures);
   data.name = name;
   seal(data, path);
-  resize_images(data, pictures.side);
+  if (!pictures.keep_side) resize_images(data, pictures.side);
   return data;
 }
 
@@ -104,7 +104,7 @@ Dataset load_dataset(std::string_view name, const fs::path& dir, const PictureOp
     const auto folder = find_data(*published, dir);
     if (!folder) not_found(*published, dir);
     Dataset data = load_published(*published, *folder);
-    resize_images(data, pictures.side);
+    if (!pictures.keep_side) resize_images(data, pictures.side);
     return data;
   }
   if (const auto colon = name.find(':'); colon != std::string_view::npos) {
