@@ -1,6 +1,7 @@
 // The Winograd kernels of the portable engine, one thread: microseconds per image, and how many times as fast
 // they are as direct convolution at the measured peak of fused multiply-adds would be.
-//   bench_simd_kernels [images]        128 by default: as a training step has them, mostly not in cache
+//   bench_simd_kernels [images]        128 by default: as a training step has them, mostly not in cache; at
+//                                      least 16 and rounded down to a multiple of it, the images of a slice
 // LONGTAIL_CPU=avx2 and so on force an instruction set.
 #include <fmt/format.h>
 #include <time.h>
@@ -147,8 +148,14 @@ double fastest(const Kernels& k, Operands& o, Pass pass) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int images = std::max(kSlice, argc > 1 ? std::atoi(argv[1]) / kSlice * kSlice : 128);
-  const Kernels& k = kernels_for(longtail::base::chosen_cpu());
+  const int images = argc > 1 ? std::atoi(argv[1]) / kSlice * kSlice : 128;
+  if (images < kSlice) {
+    fmt::print(stderr,
+               "bench_simd_kernels: `{}` images; the kernels take {} at a time, so give at least as many\n",
+               argv[1], kSlice);
+    return 2;
+  }
+  const Kernels& k = kernels_for(kernel_cpu());
   double peak = 0;
   for (int i = 0; i < 5; ++i) peak = std::max(peak, direct_peak(k));
   fmt::print("{}; direct products in cache: {:.1f} G multiply-adds per second\n", k.name, peak / 1e9);

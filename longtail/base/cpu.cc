@@ -63,9 +63,9 @@ const std::vector<Cpu>& cpus_here() {
   return here;
 }
 
-Cpu chosen_cpu() {
+std::optional<Cpu> forced_cpu() {
   const char* wish = std::getenv("LONGTAIL_CPU");
-  if (wish == nullptr || *wish == '\0') return cpus_here().front();
+  if (wish == nullptr || *wish == '\0') return std::nullopt;
   std::vector<std::string> names;
   for (const Cpu cpu : cpus_here()) {
     if (std::string_view(wish) == cpu_name(cpu)) return cpu;
@@ -73,6 +73,8 @@ Cpu chosen_cpu() {
   }
   fail("LONGTAIL_CPU={}: this program on this CPU has {}", wish, join(names, ", "));
 }
+
+Cpu chosen_cpu() { return forced_cpu().value_or(cpus_here().front()); }
 
 bool cpu_has_bf16_vectors() {
 #if defined(__x86_64__)

@@ -2,6 +2,7 @@
 // the classifier) chooses by chosen_cpu(), so that the environment variable LONGTAIL_CPU forces all of it at once.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 namespace longtail::base {
@@ -13,7 +14,9 @@ enum class Cpu { kScalar, kNeon, kAvx2, kAvx512 };
 const char* cpu_name(Cpu cpu);
 // What this CPU is, the fastest first; the last is always kScalar.
 const std::vector<Cpu>& cpus_here();
-// The fastest, or what LONGTAIL_CPU names; an Error if that cannot be had.
+// What LONGTAIL_CPU names, if it is set; an Error if that cannot be had.
+std::optional<Cpu> forced_cpu();
+// That, or the fastest.
 Cpu chosen_cpu();
 
 // All of AVX-512 that the tile engines need beside the tiles: F, DQ, BW, VL, VBMI and BF16.

@@ -43,11 +43,11 @@ void run(const ExportArguments& arguments) {
       {"test_acc", fmt::format("{}", result.accuracy.overall)},
       {"protocol", log.fingerprint.protocol},
       {"longtail", log.fingerprint.version}};
-  // Its weights are [classes][features] as a linear head's; the logits are cosines, times what the loss says.
-  if (state.spec().head == nn::Head::kCosine) {
-    metadata["head"] = "cosine";
-    metadata["logit_scale"] = fmt::format("{}", train::logit_scale(train::config_from_map(state.config)));
-  }
+  // Its weights are [classes][features] as a linear head's; the logits are cosines.
+  if (state.spec().head == nn::Head::kCosine) metadata["head"] = "cosine";
+  // Probabilities are of the logits times what the loss says.
+  const double scale = train::logit_scale(train::config_from_map(state.config));
+  if (scale != 1) metadata["logit_scale"] = fmt::format("{}", scale);
   const std::int64_t steps = (std::int64_t{result.epoch} + 1) * state.steps_per_epoch;
   const train::NetworkState& network = arguments.last ? state.network : state.best;
   base::write_atomically(arguments.out, arguments.format == "onnx"

@@ -35,8 +35,8 @@ struct ProbeOptions {
 
 // What makes a fresh network and its subset; a run knows these itself.
 const std::vector<std::string> kFreshFlags = {
-    "dataset",      "profile", "rho",      "n_max", "counts_file", "class_order", "groups",
-    "val_fraction", "model",   "shortcut", "seed",  "loss",        "epochs",      "batch_size"};
+    "dataset",      "skip_unreadable", "profile",  "rho",  "n_max", "counts_file", "class_order", "groups",
+    "val_fraction", "model",           "shortcut", "seed", "loss",  "epochs",      "batch_size"};
 const std::vector<std::string> kEitherFlags = {"engine", "data", "threads"};
 
 // A network to probe: how many epochs it has behind it.
@@ -147,8 +147,6 @@ ProbeReport make_report(const ProbeOptions& options) {
   base::ThreadPool pool(config.threads > 0 ? config.threads : base::available_cpus());
   const auto engine = nn::make_engine(config.engine, spec, config.batch_size, pool);
   const auto loss = nn::make_loss(config.loss, subset.counts);
-  theory::GradientMeter meter(*engine, dataset, subset, loss->at({config.epochs - 1, config.epochs}),
-                              config.batch_size, pool);
 
   ProbeReport report;
   report.title =
@@ -163,11 +161,13 @@ ProbeReport make_report(const ProbeOptions& options) {
   report.batch = config.batch_size;
   for (const std::string& text : epochs) {
     Stop stop = read_stop(options, config, spec, text);
+    const sampling::Situation situation{std::min(stop.epochs_done, config.epochs - 1), config.epochs};
+    theory::GradientMeter meter(*engine, dataset, subset, loss->at(situation), config.batch_size, pool);
     if (stop.epochs_done == 0) meter.settle(stop.network, static_cast<std::uint64_t>(config.seed));
     theory::ProbePlan plan = options.plan;
     plan.batch = config.batch_size;
     plan.seed = static_cast<std::uint64_t>(config.seed);
-    plan.situation = {std::min(stop.epochs_done, config.epochs - 1), config.epochs};
+    plan.situation = situation;
     report.results.push_back(theory::probe(meter, stop.network, subset, groups, plan, stage_printer()));
     report.results.back().epoch = stop.epochs_done;
   }

@@ -53,20 +53,27 @@ class ProbeCommandTest : public testing::Test {
   static std::string dataset() { return "idx:" + (folder_ / "data").string(); }
 
   // Trains for two epochs and keeps the network after the first.
-  static fs::path make_run(const std::string& name) {
-    const Outcome outcome = run_program({"train",    "--dataset",
-                                         dataset(),  "--profile",
-                                         "exp",      "--rho",
-                                         "4",        "--model",
-                                         "resnet20", "--epochs",
-                                         "2",        "--batch-size",
-                                         "4",        "--warmup-epochs",
-                                         "1",        "--milestones",
-                                         "",         "--keep-epochs",
-                                         "1",        "--quiet",
-                                         "--out",    (folder_ / name).string()});
+  static fs::path make_run(const std::string& name, const std::string& loss = "cross_entropy") {
+    const Outcome outcome = run_program(
+        {"train", "--dataset",       dataset(),  "--profile",    "exp",   "--rho",
+         "4",     "--model",         "resnet20", "--epochs",     "2",     "--batch-size",
+         "4",     "--warmup-epochs", "1",        "--milestones", "",      "--keep-epochs",
+         "1",     "--quiet",         "--loss",   loss,           "--out", (folder_ / name).string()});
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     return folder_ / name;
+  }
+
+  // The formulas alone, as JSON: of the initial network with flags, or of a run.
+  static json formulas(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "probe");
+    arguments.insert(arguments.end(), {"--batches", "0", "--training-batches", "0", "--json"});
+    const Outcome outcome = run_program(arguments);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return outcome.code == 0 ? json::parse(outcome.out)["results"] : json();
+  }
+  static json of_initial_network(const std::string& loss) {
+    return formulas({"--dataset", dataset(), "--profile", "exp", "--rho", "4", "--model", "resnet20",
+                     "--batch-size", "4", "--epochs", "2", "--loss", loss});
   }
 
   static fs::path folder_;
@@ -115,6 +122,24 @@ TEST_F(ProbeCommandTest, ARunIsProbedAlongItsTrainingWithTablesAndFigures) {
   EXPECT_EQ(missing.code, 1);
   EXPECT_THAT(missing.err, HasSubstr("kept are 1, and the last has 2"));
   EXPECT_EQ(run_program({"probe", run.string(), "--epoch", "soon"}).code, 2);
+  const Outcome known = run_program({"probe", run.string(), "--skip-unreadable"});
+  EXPECT_EQ(known.code, 2);
+  EXPECT_THAT(known.err, HasSubstr("--skip-unreadable is what"));
+}
+
+TEST_F(ProbeCommandTest, EveryNetworkIsProbedWithTheLossOfItsEpoch) {
+  const json plain = of_initial_network("cross_entropy"), focal = of_initial_network("focal");
+  ASSERT_NE(plain, focal);
+  EXPECT_EQ(of_initial_network("deferred:then=focal,at=1"), plain);
+  EXPECT_EQ(of_initial_network("deferred:then=focal,at=0"), focal);
+  // Two runs whose networks are the same until the loss of one changes.
+  const json before = formulas({make_run("plain").string(), "--epoch", "0,1"}),
+             after = formulas({make_run("deferred", "deferred:then=focal,at=1").string(), "--epoch", "0,1"});
+  ASSERT_EQ(before.size(), 2u);
+  ASSERT_EQ(after.size(), 2u);
+  EXPECT_EQ(after[0], before[0]);
+  EXPECT_EQ(after[0], plain[0]);
+  EXPECT_NE(after[1], before[1]);
 }
 
 TEST_F(ProbeCommandTest, WithoutARunOnlyTheInitialNetworkExists) {

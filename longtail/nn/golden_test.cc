@@ -72,8 +72,9 @@ TEST_F(Golden, TheFirstLogitsAreThoseOfPyTorch) {
     Recorder() : Loss("recorder") {}
     double value(std::span<const float> logits, std::int32_t label,
                  std::span<float> gradient) const override {
-      std::copy(logits.begin(), logits.end(), rows[static_cast<std::size_t>(label)].begin());
       std::fill(gradient.begin(), gradient.end(), 0.0f);
+      if (label == kGoldenClasses - 1) return 0;  // the other half: several threads would write one row
+      std::copy(logits.begin(), logits.end(), rows[static_cast<std::size_t>(label)].begin());
       return 0;
     }
     mutable std::vector<std::vector<float>> rows =

@@ -10,39 +10,35 @@
 namespace longtail::nn {
 namespace {
 
-const HeadLoops& loops() {
-  static const HeadLoops chosen = [] {
-    switch (base::chosen_cpu()) {
+HeadLoops loops_here() {
+  switch (base::chosen_cpu()) {
 #if defined(__x86_64__)
-      case base::Cpu::kAvx512:
-        return head_loops_avx512();
-      case base::Cpu::kAvx2:
-        return head_loops_avx2();
+    case base::Cpu::kAvx512:
+      return head_loops_avx512();
+    case base::Cpu::kAvx2:
+      return head_loops_avx2();
 #endif
-      default:
-        return HeadLoops{logits_of<float>, combine<float>};
-    }
-  }();
-  return chosen;
+    default:
+      return {logits_of<float>, combine<float>};
+  }
 }
 
-void linear_forward(int features, int classes, const float* weight, const float* bias, const float* x,
-                    float* logits) {
-  loops().linear_forward(features, classes, weight, bias, x, logits);
-}
-void linear_forward(int features, int classes, const double* weight, const double* bias, const double* x,
-                    double* logits) {
-  logits_of(features, classes, weight, bias, x, logits);
-}
-
-// The sum over rows of factors[row * stride] times a row of `values`.
-void weighted_sum(int features, int rows, const float* values, const float* factors, int stride, float* out) {
-  loops().weighted_sum(features, rows, values, factors, stride, out);
-}
-void weighted_sum(int features, int rows, const double* values, const double* factors, int stride,
-                  double* out) {
-  combine(features, rows, values, factors, stride, out);
-}
+// The loops of a classifier: of floats those for the CPU when it is made.
+template <class T>
+struct Loops {
+  void linear_forward(int features, int classes, const T* weight, const T* bias, const T* x,
+                      T* logits) const {
+    logits_of(features, classes, weight, bias, x, logits);
+  }
+  // The sum over rows of factors[row * stride] times a row of `values`.
+  void weighted_sum(int features, int rows, const T* values, const T* factors, int stride, T* out) const {
+    combine(features, rows, values, factors, stride, out);
+  }
+};
+template <>
+struct Loops<float> : HeadLoops {
+  Loops() : HeadLoops(loops_here()) {}
+};
 
 template <class T>
 class Linear final : public Classifier<T> {
@@ -52,17 +48,17 @@ class Linear final : public Classifier<T> {
   void begin(std::span<const T> parameters) override { parameters_ = parameters; }
 
   void forward(const T* features, T* logits) const override {
-    linear_forward(plan_.features, plan_.classes, weight(), parameters_.data() + plan_.linear_bias, features,
-                   logits);
+    loops_.linear_forward(plan_.features, plan_.classes, weight(), parameters_.data() + plan_.linear_bias,
+                          features, logits);
   }
   void backward(const T*, const T* logit_gradient, T* feature_gradient) const override {
-    weighted_sum(plan_.features, plan_.classes, weight(), logit_gradient, 1, feature_gradient);
+    loops_.weighted_sum(plan_.features, plan_.classes, weight(), logit_gradient, 1, feature_gradient);
   }
   void parameter_gradient(int images, int first, int last, const T* d, const T* features,
                           std::span<T> gradient) const override {
     for (int c = first; c < last; ++c) {
-      weighted_sum(plan_.features, images, features, d + c, plan_.classes,
-                   gradient.data() + plan_.linear_weight + static_cast<long>(c) * plan_.features);
+      loops_.weighted_sum(plan_.features, images, features, d + c, plan_.classes,
+                          gradient.data() + plan_.linear_weight + static_cast<long>(c) * plan_.features);
       T total = 0;
       for (int i = 0; i < images; ++i) total += d[static_cast<long>(i) * plan_.classes + c];
       gradient[static_cast<std::size_t>(plan_.linear_bias + c)] = total;
@@ -73,6 +69,7 @@ class Linear final : public Classifier<T> {
   const T* weight() const { return parameters_.data() + plan_.linear_weight; }
 
   NetworkPlan plan_;
+  Loops<T> loops_;
   std::span<const T> parameters_;
 };
 
@@ -97,12 +94,12 @@ class Cosine final : public Classifier<T> {
     }
   }
   void forward(const T* features, T* logits) const override {
-    linear_forward(plan_.features, plan_.classes, unit_.data(), zero_.data(), features, logits);
+    loops_.linear_forward(plan_.features, plan_.classes, unit_.data(), zero_.data(), features, logits);
     const T inverse = inverse_length(features);
     for (int c = 0; c < plan_.classes; ++c) logits[c] *= inverse;
   }
   void backward(const T* features, const T* logit_gradient, T* feature_gradient) const override {
-    weighted_sum(plan_.features, plan_.classes, unit_.data(), logit_gradient, 1, feature_gradient);
+    loops_.weighted_sum(plan_.features, plan_.classes, unit_.data(), logit_gradient, 1, feature_gradient);
     const T inverse = inverse_length(features);
     const T along = dot(plan_.features, feature_gradient, features) * inverse * inverse;
     for (int f = 0; f < plan_.features; ++f) {
@@ -121,7 +118,7 @@ class Cosine final : public Classifier<T> {
     for (int c = first; c < last; ++c) {
       T* out = gradient.data() + plan_.linear_weight + offset(c);
       const T* unit = unit_.data() + offset(c);
-      weighted_sum(plan_.features, images, units.data(), d + c, plan_.classes, out);
+      loops_.weighted_sum(plan_.features, images, units.data(), d + c, plan_.classes, out);
       const T along = dot(plan_.features, out, unit);
       for (int f = 0; f < plan_.features; ++f) {
         out[f] = (out[f] - along * unit[f]) * inverse_[static_cast<std::size_t>(c)];
@@ -139,6 +136,7 @@ class Cosine final : public Classifier<T> {
   }
 
   NetworkPlan plan_;
+  Loops<T> loops_;
   std::vector<T> unit_;     // the weights of each class at length 1
   std::vector<T> inverse_;  // 1 over their length
   std::vector<T> zero_;     // instead of a bias

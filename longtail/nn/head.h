@@ -1,5 +1,6 @@
 // The end of the network, in one place for all engines: the classifier over the features of an image. Its
-// sums have a fixed order, with explicit fused multiply-adds, so its bits are the same on every CPU.
+// sums have a fixed order, with explicit fused multiply-adds, so its bits are the same on every CPU. Its loops
+// are those for the CPU (base::chosen_cpu()) when it is made.
 #pragma once
 
 #include <memory>

@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
+#include "longtail/base/cpu.h"
+#include "longtail/base/error.h"
+#include "longtail/base/scoped_variable.h"
 #include "longtail/nn/reference_layers.h"
 #include "longtail/nn/testing.h"
 
@@ -80,6 +85,54 @@ TEST(Classifier, AddsInTheOrderOfSixteenLanes) {
     const float sum = (four[0] + four[2]) + (four[1] + four[3]);
     EXPECT_EQ(logits[c], sum + parameters[static_cast<std::size_t>(plan.linear_bias) + c]);
   }
+}
+
+// Logits, gradient of the features and gradient of the parameters of a few images, one after the other.
+std::vector<float> said_by_classifier(const ResNetSpec& spec) {
+  const NetworkPlan plan = network_plan(spec);
+  const auto classes = static_cast<std::size_t>(plan.classes),
+             width = static_cast<std::size_t>(plan.features);
+  constexpr std::size_t kImages = 5;
+  const std::vector<float> parameters = numbers(static_cast<std::size_t>(plan.parameter_count), 6),
+                           features = numbers(kImages * width, 7), slopes = numbers(kImages * classes, 8);
+  const auto classifier = make_classifier<float>(spec);
+  classifier->begin(parameters);
+  std::vector<float> said(kImages * (classes + width) + parameters.size());
+  float* back = said.data() + kImages * classes;
+  for (std::size_t i = 0; i < kImages; ++i) {
+    const float* of_image = features.data() + i * width;
+    classifier->forward(of_image, said.data() + i * classes);
+    classifier->backward(of_image, slopes.data() + i * classes, back + i * width);
+  }
+  classifier->parameter_gradient(kImages, 0, plan.classes, slopes.data(), features.data(),
+                                 std::span(said).subspan(kImages * (classes + width)));
+  return said;
+}
+
+TEST(Classifier, SaysTheSameBytesOnEveryInstructionSetOfTheMachine) {
+  for (const Head head : {Head::kLinear, Head::kCosine}) {
+    for (const int width : {1, 4}) {
+      ResNetSpec spec = make_spec("resnet20", "pad", 37, 3, width, 32);
+      spec.head = head;
+      std::vector<float> first;
+      for (const base::Cpu cpu : base::cpus_here()) {
+        const base::ScopedVariable forced("LONGTAIL_CPU", base::cpu_name(cpu));
+        const std::vector<float> said = said_by_classifier(spec);
+        if (first.empty()) first = said;
+        ASSERT_EQ(said.size(), first.size());
+        EXPECT_EQ(std::memcmp(said.data(), first.data(), said.size() * sizeof(float)), 0)
+            << base::cpu_name(cpu) << ", width " << width;
+      }
+    }
+  }
+}
+
+// What the test above rests on: the variable is asked each time, so that another instruction set is other code
+// within one process too.
+TEST(Classifier, TakesItsLoopsWhenItIsMade) {
+  const ResNetSpec spec = make_spec("resnet20", "pad", 3, 3);
+  const base::ScopedVariable unknown("LONGTAIL_CPU", "abacus");
+  EXPECT_THROW(make_classifier<float>(spec), base::Error);
 }
 
 }  // namespace

@@ -30,8 +30,9 @@ class Loss : public base::Chosen {
   // In a training of so many epochs; none unless it is another loss until an epoch.
   virtual std::optional<sampling::Deferral> deferral(int /*epochs*/) const { return std::nullopt; }
 
-  // What logits are multiplied by before the softmax makes probabilities of them. Not 1 only for losses of a
-  // cosine classifier, whose logits are too small to be used as they are.
+  // What logits are multiplied by before the softmax makes probabilities of them, whatever the classifier: a
+  // network that was trained with the factor has logits that are too small by it. Not 1 for losses that are
+  // made for cosines.
   virtual double logit_scale() const { return 1; }
 };
 

@@ -36,6 +36,11 @@ LinearHead head_of(const nn::ResNetSpec& spec, std::span<float> parameters) {
           parameters.subspan(static_cast<std::size_t>(plan.linear_bias), classes)};
 }
 
+void take_scale(double scale, const LinearHead& head) {
+  for (float& weight : head.weight) weight = static_cast<float>(weight * scale);
+  for (float& bias : head.bias) bias = static_cast<float>(bias * scale);
+}
+
 void normalise(double tau, const LinearHead& head) {
   for (int k = 0; k < head.classes; ++k) {
     const double norm = std::sqrt(square_norm(head.row(k)));

@@ -39,6 +39,9 @@ struct LinearHead {
 // Of a network with a linear head; an Error if it has another.
 LinearHead head_of(const nn::ResNetSpec& spec, std::span<float> parameters);
 
+// Weights and bias multiplied by what a loss multiplied the logits by (nn/loss.h): the classifier that
+// cross-entropy would have trained, which is what all of the following begin with.
+void take_scale(double scale, const LinearHead& head);
 // Weights of each class divided by |w_k|^tau, bias 0 (Kang et al., 2020). A row of zeros stays.
 void normalise(double tau, const LinearHead& head);
 // tau log(n_k / n) taken from the bias (Menon et al., 2021); a class without images stays.

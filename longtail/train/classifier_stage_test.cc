@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "longtail/base/file.h"
 #include "longtail/base/test_paths.h"
+#include "longtail/train/evaluate.h"
 
 namespace longtail::train {
 namespace {
@@ -117,6 +119,29 @@ TEST_F(Rebalanced, TauNormalisationDividesByTheNormAndDropsTheBias) {
 TEST_F(Rebalanced, LogitAdjustmentTakesThePriorFromTheBias) {
   adjust(1, kCounts, head_of(spec_, trained_));
   expect_list(head_of(spec_, trained_).bias, golden()["logit_adjust"]["bias"], 1e-6);
+}
+
+// A loss that multiplies logits by 30 leaves a classifier of a thirtieth. With its scale it is adjusted as if
+// cross-entropy had trained it: same logits, so same argmax and same probabilities.
+TEST_F(Rebalanced, AClassifierThatItsLossMultipliedIsAdjustedAsOneOfCrossEntropy) {
+  std::vector<float> small = trained_;
+  for (float& value : small) value /= 30;
+  RunConfig config;
+  config.loss = "ldam";
+  take_scale(logit_scale(config), head_of(spec_, small));
+  adjust(1, kCounts, head_of(spec_, small));
+  adjust(1, kCounts, head_of(spec_, trained_));
+  const auto classifier = nn::make_classifier<float>(spec_);
+  std::vector<float> expected(kClasses), logits(kClasses);
+  for (std::size_t i = 0; i < features_.labels.size(); ++i) {
+    classifier->begin(trained_);
+    classifier->forward(features_.of(i), expected.data());
+    classifier->begin(small);
+    classifier->forward(features_.of(i), logits.data());
+    EXPECT_EQ(std::max_element(logits.begin(), logits.end()) - logits.begin(),
+              std::max_element(expected.begin(), expected.end()) - expected.begin());
+    for (std::size_t k = 0; k < logits.size(); ++k) EXPECT_NEAR(logits[k], expected[k], 1e-4) << i;
+  }
 }
 
 TEST_F(Rebalanced, NearestMeansByAngleAndByDistance) {

@@ -1,7 +1,9 @@
 #include "longtail/train/evaluate.h"
 
 #include "longtail/base/error.h"
+#include "longtail/nn/loss.h"
 #include "longtail/train/batch_queue.h"
+#include "longtail/train/rebalance_method.h"
 
 namespace longtail::train {
 
@@ -19,7 +21,9 @@ std::vector<std::int32_t> learnable_rows(const data::Split& test,
 }
 
 double logit_scale(const RunConfig& config) {
-  return config.head == "cosine" ? nn::make_loss(config.loss, {})->logit_scale() : 1;
+  // A rebalanced classifier is one for cross-entropy, whatever the features were trained with.
+  if (config.rebalance != kNoRebalance) return 1;
+  return nn::make_loss(config.loss, {})->logit_scale();
 }
 
 Meter evaluate(nn::Engine& engine, const NetworkState& network, const EvaluationSet& set, int batch_size,

@@ -18,7 +18,7 @@ struct EvaluationSet {
   const data::Split& split;
   std::span<const std::int32_t> rows;
   std::vector<data::Group> groups;  // of each class, by its number of training images
-  double logit_scale = 1;           // of a cosine head (logit_scale())
+  double logit_scale = 1;           // of the run's loss (logit_scale())
 };
 
 // The rows of the test split that belong to classes with training images, or nothing if that is all of them:
@@ -26,8 +26,8 @@ struct EvaluationSet {
 std::vector<std::int32_t> learnable_rows(const data::Split& test,
                                          std::span<const std::int64_t> training_counts);
 
-// What the logits of a run are multiplied by before they become probabilities: of a cosine head what its loss
-// multiplies them by, else 1.
+// What the logits of a run are multiplied by before they become probabilities: what its loss multiplies them
+// by; 1 of a rebalanced run, whose classifier is one for cross-entropy.
 double logit_scale(const RunConfig& config);
 
 // Batches have at most `batch_size` images; the result does not depend on it. `pulse` is called after each

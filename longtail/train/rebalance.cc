@@ -12,6 +12,8 @@
 #include "longtail/sampling/strategy.h"
 #include "longtail/train/batch_queue.h"
 #include "longtail/train/checkpoint.h"
+#include "longtail/train/classifier_stage.h"
+#include "longtail/train/evaluate.h"
 #include "longtail/train/feature_reader.h"
 #include "longtail/train/recorder.h"
 #include "longtail/train/run_folder.h"
@@ -47,6 +49,8 @@ Checkpoint read_parent(const fs::path& folder) {
   if (parent.spec().head != nn::Head::kLinear) {
     fail("the run in {} has a cosine head, and only a linear one can be rebalanced", folder.string());
   }
+  const double scale = logit_scale(config_from_map(parent.config));
+  if (scale != 1) take_scale(scale, head_of(parent.spec(), parent.network.parameters));
   return parent;
 }
 
@@ -149,7 +153,7 @@ class Rebalance {
 };
 
 void Rebalance::load(const fs::path& parent) {
-  data_ = load_run_data(config_, options_.dataset, options_.on_note);
+  data_ = load_run_data(config_, options_);
   Fingerprint now = parent_.log->fingerprint;
   now.data = data_.set->hash;
   now.subset = data_.subset_hash;

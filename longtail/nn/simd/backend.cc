@@ -191,7 +191,7 @@ void SimdBackend::features_forward(const Slice<float>& slice, float* features) {
 }  // namespace simd
 
 std::unique_ptr<Backend<float>> make_simd_backend(const ResNetSpec& spec, int max_batch, int workers) {
-  return std::make_unique<simd::SimdBackend>(spec, max_batch, workers, simd::kernels_for(base::chosen_cpu()));
+  return std::make_unique<simd::SimdBackend>(spec, max_batch, workers, simd::kernels_for(simd::kernel_cpu()));
 }
 
 }  // namespace longtail::nn

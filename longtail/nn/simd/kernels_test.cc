@@ -4,7 +4,10 @@
 
 #include "longtail/base/error.h"
 #include "longtail/base/scoped_variable.h"
+#include "longtail/nn/simd/simd_backend.h"
 #include "longtail/nn/simd/simd_testing.h"
+
+#include <hwy/targets.h>  // after our targets.h
 
 namespace longtail::nn::simd {
 namespace {
@@ -350,18 +353,40 @@ TEST(SimdKernels, ANumberThatIsNoneIsNotLostInAReLU) {
 
 TEST(SimdTargets, ACpuThatIsNotThereIsRefusedByName) {
   const base::ScopedVariable none("LONGTAIL_CPU", std::nullopt);
-  EXPECT_EQ(base::chosen_cpu(), available_cpus().front());
+  EXPECT_EQ(kernel_cpu(), available_cpus().front());
   const base::ScopedVariable slowest("LONGTAIL_CPU", base::cpu_name(available_cpus().back()));
-  EXPECT_EQ(base::chosen_cpu(), available_cpus().back());
+  EXPECT_EQ(kernel_cpu(), available_cpus().back());
   const base::ScopedVariable unknown("LONGTAIL_CPU", "avx1024");
   try {
-    base::chosen_cpu();
+    kernel_cpu();
     ADD_FAILURE() << "avx1024 was found";
   } catch (const base::Error& error) {
     EXPECT_NE(std::string(error.what()).find("LONGTAIL_CPU=avx1024"), std::string::npos) << error.what();
     EXPECT_NE(std::string(error.what()).find(base::cpu_name(available_cpus().back())), std::string::npos)
         << error.what();
   }
+}
+
+// As on a CPU that has vectors but not all that Highway wants beside them. Highway is asked by available_cpus()
+// alone; the kernels are chosen by name.
+TEST(SimdTargets, ACpuOfWhichHighwayKnowsLessIsTakenForWhatBothKnow) {
+  const base::ScopedVariable none("LONGTAIL_CPU", std::nullopt);
+  const Cpu fastest = kernel_cpu();
+  kernels_for(fastest);  // the tables are made once, of all that is here
+  hwy::SetSupportedTargetsForTest(HWY_EMU128);
+  const Cpu taken = kernel_cpu();
+  const std::vector<Cpu> known = available_cpus();
+  const bool made = make_simd_backend(make_spec("resnet20", "pad", 10, 3), 2, 1) != nullptr;
+  hwy::SetSupportedTargetsForTest(0);
+#if defined(__aarch64__)
+  EXPECT_EQ(taken, Cpu::kNeon);  // without AES too
+#else
+  EXPECT_EQ(taken, Cpu::kScalar);
+#endif
+  EXPECT_EQ(known.front(), taken);
+  EXPECT_EQ(kernels_for(taken).name, std::string(base::cpu_name(taken)));
+  EXPECT_TRUE(made);
+  EXPECT_EQ(kernel_cpu(), fastest);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <hwy/targets.h>
 
+#include <optional>
 #include <string_view>
 
 #include "longtail/base/error.h"
@@ -37,12 +38,21 @@ Kernels make_table(Cpu cpu) {
 }  // namespace
 
 std::vector<Cpu> available_cpus() {
-  const long long compiled = HWY_TARGETS, here = hwy::SupportedTargets() | HWY_SCALAR | HWY_EMU128;
+  const long long compiled = HWY_TARGETS;
+  long long here = hwy::SupportedTargets() | HWY_SCALAR | HWY_EMU128;
+#if defined(__aarch64__)
+  here |= HWY_NEON;  // Highway wants AES beside it, which a Raspberry Pi has not and no kernel uses
+#endif
   std::vector<Cpu> result;
   for (const Cpu cpu : base::cpus_here()) {
     if (compiled & here & highway_target(cpu)) result.push_back(cpu);
   }
   return result;
+}
+
+Cpu kernel_cpu() {
+  const std::optional<Cpu> forced = base::forced_cpu();
+  return forced ? *forced : available_cpus().front();
 }
 
 const Kernels& kernels_for(Cpu cpu) {

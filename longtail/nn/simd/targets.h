@@ -31,8 +31,11 @@ namespace longtail::nn::simd {
 
 using base::Cpu;
 
-// Those that were compiled in and that this CPU has, the fastest first.
+// Those that were compiled in and that this CPU has, the fastest first. Highway asks for more than
+// base::cpus_here() does (AES, BMI, F16C), so it may be fewer.
 std::vector<Cpu> available_cpus();
+// What LONGTAIL_CPU names, or the fastest of these.
+Cpu kernel_cpu();
 const Kernels& kernels_for(Cpu cpu);
 
 // For each file of kernels: its part of a table.
