@@ -1,7 +1,8 @@
 #include "longtail/cli/interrupt.h"
 
 #include <csignal>
-#include <initializer_list>
+
+#include "longtail/base/stop_signals.h"
 
 namespace longtail::cli {
 namespace {
@@ -14,7 +15,7 @@ void catch_interrupts() {
   struct sigaction action {};
   action.sa_handler = [](int) { caught = 1; };
   action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+  for (const int signal : base::kStopSignals) base::catch_stop_signal(signal, action);
 }
 
 bool interrupted() { return caught != 0; }

@@ -92,11 +92,13 @@ void print_time(const study::Estimate& estimate, const std::vector<study::Planne
 
 // Published data whose sizes are known but whose files are not here yet.
 void print_missing(const std::vector<study::PlannedRun>& runs, const std::string& folder) {
-  std::set<std::string> names;
-  for (const study::PlannedRun& run : runs) names.insert(run.config.dataset);
-  for (const std::string& name : names) {
+  std::set<std::pair<std::string, std::string>> places;  // --data goes before what the file says
+  for (const study::PlannedRun& run : runs) {
+    places.emplace(run.config.dataset, folder.empty() ? run.config.data : folder);
+  }
+  for (const auto& [name, place] : places) {
     const auto* published = data::find_published(name);
-    if (published && !data::find_data(*published, folder)) {
+    if (published && !data::find_data(*published, place)) {
       fmt::print("The files of {0} are not here yet; `longtail data fetch {0}` gets them.\n", name);
     }
   }

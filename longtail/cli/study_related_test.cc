@@ -82,6 +82,28 @@ TEST_F(RelatedRuns, SeveralAreRebalancedFromOneAtATime) {
   EXPECT_EQ(count(rest.out, "  done "), 2) << rest.out;
 }
 
+TEST_F(RelatedRuns, AParentWhoseNetworkIsLostIsTrainedAgainOnce) {
+  write_study("rebalance = [\"none\", \"ncm\", \"logit_adjust\"]\n");
+  for (const std::string& name : {std::string("gone"), std::string("damaged")}) {
+    ASSERT_EQ(run(name, {"--only", "uniform-rho8-rebalancenone"}).code, 0);
+    const fs::path parent = a_run(name, "uniform-rho8-rebalancenone");
+    const std::string log = base::read_text(parent / "log.json");
+    if (name == "gone") {
+      fs::remove(parent / "state.ckpt");
+    } else {
+      damage(parent / "state.ckpt");
+    }
+    const Outcome rest = run(name);
+    EXPECT_EQ(rest.code, 0) << rest.err;
+    EXPECT_EQ(count(rest.out, "is trained again"), 1) << rest.out;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_ / name))
+      EXPECT_NE(entry.path().filename(), "failed.json") << entry.path();
+    EXPECT_EQ(base::read_text(parent / "log.json"), log);
+    EXPECT_TRUE(fs::exists(parent / "done.json"));
+    EXPECT_EQ(fs::exists(parent / "state.ckpt.damaged"), name == "damaged");
+  }
+}
+
 // The first run is under way elsewhere, beyond the epoch at which the second parts from it.
 TEST_F(RelatedRuns, WhatBeginsAlikeWaitsOnlyUntilTheStateIsThere) {
   write_study("loss = [\"cross_entropy\", \"deferred:then=focal,at=2\"]\nepochs = [3]\n");
@@ -95,6 +117,7 @@ TEST_F(RelatedRuns, WhatBeginsAlikeWaitsOnlyUntilTheStateIsThere) {
   const pid_t child = start("shared");
   EXPECT_TRUE(wait_until(child, [&] { return says(folder_ / "stdout", "  done "); }));
   EXPECT_THAT(base::read_text(folder_ / "stdout"), HasSubstr("uniform-rho8-lossdeferred"));
+  EXPECT_THAT(base::read_text(folder_ / "stdout"), HasSubstr("The first 2 epochs are those of another run"));
   base::write_atomically(first / "done.json", done);
   lock.reset();
   EXPECT_EQ(wait_for(child), 0);

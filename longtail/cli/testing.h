@@ -34,6 +34,9 @@ inline pid_t start_program(std::vector<std::string> arguments, const std::filesy
   argv.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
+  // As from a terminal, wherever the tests are run: nohup and background jobs hand down ignored signals.
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGHUP, SIG_DFL);
   if (!std::freopen(out.c_str(), "w", stdout) || !std::freopen(err.c_str(), "w", stderr)) _exit(127);
   execv(argv[0], argv.data());
   _exit(127);

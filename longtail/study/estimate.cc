@@ -39,7 +39,8 @@ Shape shape_of(const train::RunConfig& config, const std::string& folder) {
     return {published->channels, published->train_counts,
             std::accumulate(published->test_counts.begin(), published->test_counts.end(), std::int64_t{0})};
   }
-  const data::Dataset dataset = data::load_dataset(name, folder, train::picture_options(config));
+  const data::Dataset dataset =
+      data::load_dataset(name, folder.empty() ? config.data : folder, train::picture_options(config));
   return {dataset.channels, data::count_labels(dataset.train.labels, dataset.classes()), dataset.test.size()};
 }
 

@@ -47,9 +47,13 @@ void write_if_changed(const fs::path& path, const std::string& text) {
   base::write_atomically(path, text);
 }
 
+// Besides what makes the run what it is: where its data are and how it is to be done, for whoever does it later and
+// elsewhere.
 json run_json(const PlannedRun& run) {
   json config = train::config_map(run.config);
   config["keep_epochs"] = train::run_params().find("keep_epochs")->get(run.config);
+  if (!run.config.data.empty()) config["data"] = fs::absolute(run.config.data).string();
+  if (run.config.threads > 0) config["threads"] = fmt::format("{}", run.config.threads);
   json object = {{"name", run.name}, {"hash", run.hash}, {"config", config}};
   if (run.trainer) {
     json params = json::object();

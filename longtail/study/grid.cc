@@ -1,6 +1,7 @@
 #include "longtail/study/grid.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -176,10 +177,31 @@ std::string toml_values(const std::string& type, const std::vector<std::string>&
   return parts.size() == 1 ? parts[0] : "[" + base::join(parts, ", ") + "]";
 }
 
+// The type of a parameter of a strategy is not asked for: what is no number is text, and reads back as such.
 std::string setting_toml(const Setting& setting) {
   const auto* entry = train::run_params().find(setting.key);
-  return fmt::format("{} = {}\n", setting.key,
-                     toml_values(entry ? entry->info.type : "real", setting.values));
+  const bool numbers =
+      std::all_of(setting.values.begin(), setting.values.end(),
+                  [](const std::string& value) { return base::parse_real(value).has_value(); });
+  const std::string type = entry ? entry->info.type : numbers ? "real" : "text";
+  return fmt::format("{} = {}\n", setting.key, toml_values(type, setting.values));
+}
+
+// A JSON value of a trainer's kinds is a TOML value too.
+std::string param_toml(const Setting& setting) {
+  const std::string values = base::join(setting.values, ", ");
+  return fmt::format("{} = {}\n", quoted(setting.key), setting.axis() ? "[" + values + "]" : values);
+}
+
+// What a case sets. One whose settings were all replaced on the command line is the grid as it is; it must say
+// something, so it says the seed again, which changes neither a run nor its name.
+std::string case_toml(const StudyFile& study, const std::vector<Setting>& settings) {
+  std::string text = "\n[[case]]\n";
+  for (const Setting& setting : settings) text += setting_toml(setting);
+  if (!settings.empty()) return text;
+  const Setting* seed = study.find("seed");
+  return text + (seed ? setting_toml(*seed)
+                      : fmt::format("seed = {}\n", train::run_params().find("seed")->info.initial));
 }
 
 std::string trainer_toml(const StudyFile& study) {
@@ -189,10 +211,20 @@ std::string trainer_toml(const StudyFile& study) {
   if (study.trainer->seconds > 0) text += fmt::format("time_limit = \"{}s\"\n", study.trainer->seconds);
   text += fmt::format("retries = {}\n\n[trainer.params]\n", study.trainer->retries);
   for (const Setting& setting : study.settings) {
-    if (!setting.of_trainer) continue;
-    // A JSON value of these kinds is a TOML value too.
-    const std::string values = base::join(setting.values, ", ");
-    text += fmt::format("{} = {}\n", quoted(setting.key), setting.axis() ? "[" + values + "]" : values);
+    if (setting.of_trainer && !setting.axis()) text += param_toml(setting);
+  }
+  return text;
+}
+
+// The axes in their order: the first varies slowest.
+std::string grid_toml(const StudyFile& study) {
+  std::string text = "\n[grid]\n";
+  for (const Setting& setting : study.settings) {
+    if (setting.of_trainer) {
+      if (setting.axis()) text += "params." + param_toml(setting);
+    } else if (setting.axis() || setting.of_strategy) {
+      text += setting_toml(setting);
+    }
   }
   return text;
 }
@@ -265,7 +297,8 @@ std::vector<std::optional<Beginning>> beginnings_of(std::span<const PlannedRun> 
     std::vector<std::size_t>& before = related[train::common_part(config)];
     for (const std::size_t other : before) {
       const int epochs = train::alike_epochs(config, runs[other].config);
-      if (epochs < config.epochs && epochs > (result[i] ? result[i]->epochs : 0)) result[i] = {other, epochs};
+      if (epochs >= config.epochs || train::keeps_before(config, epochs)) continue;
+      if (epochs > (result[i] ? result[i]->epochs : 0)) result[i] = {other, epochs};
     }
     before.push_back(i);
   }
@@ -377,23 +410,17 @@ std::string resolved_toml(const StudyFile& study, const std::string& engine) {
   const auto profile = common_profile(study);
   for (const auto& entry : table.entries()) {
     const Setting* setting = study.find(entry.info.name);
-    if ((setting && setting->axis()) || !entry.info.identity) continue;
+    if (setting ? setting->axis() : !entry.info.identity) continue;
     if (entry.info.section != section) text += fmt::format("\n[{}]\n", section = entry.info.section);
     std::string value = setting ? setting->values[0] : entry.info.initial;
     if (entry.info.name == "rho" && profile && !data::takes_ratio(*profile)) continue;
-    if (entry.info.name == "engine" && value == "auto") value = engine;
+    if (entry.info.name == "engine" && value == "auto" && !study.trainer) value = engine;
+    if (entry.info.name == "data" && !value.empty()) value = std::filesystem::absolute(value).string();
     text += fmt::format("{} = {}\n", entry.info.name, toml_value(entry.info.type, value));
   }
   if (study.trainer) text += trainer_toml(study);
-  text += "\n[grid]\n";
-  for (const Setting& setting : study.settings) {
-    if ((!setting.axis() && !setting.of_strategy) || setting.of_trainer) continue;
-    text += setting_toml(setting);
-  }
-  for (const std::vector<Setting>& settings : study.cases) {
-    text += "\n[[case]]\n";
-    for (const Setting& setting : settings) text += setting_toml(setting);
-  }
+  text += grid_toml(study);
+  for (const std::vector<Setting>& settings : study.cases) text += case_toml(study, settings);
   return text;
 }
 

@@ -31,7 +31,8 @@ struct Beginning {
   std::size_t run = 0;  // its place in the study
   int epochs = 0;
 };
-// Of each run: the one before it that it is alike for the most epochs, the first of several. None for most.
+// Of each run: the one before it that it is alike for the most epochs, the first of several. None for most, and none
+// where the network of an earlier epoch is to be kept.
 std::vector<std::optional<Beginning>> beginnings_of(std::span<const PlannedRun> runs);
 
 // In the order of the file: the axis written first varies slowest. `engine` is what the file's `auto` means
@@ -45,7 +46,8 @@ PlannedRun make_run(const train::RunConfig& config, const std::vector<std::strin
 // The SHA-256 that the name of a run promises, computed again.
 std::string run_hash(const PlannedRun& run);
 
-// The study as a file that says everything: every parameter written out, `engine` in place of auto.
+// The study as a file that says everything: every parameter written out, `engine` in place of auto; of [run] what the
+// study says. Reading it again gives the same runs.
 std::string resolved_toml(const StudyFile& study, const std::string& engine);
 
 // The engine the file asks for ("auto" if it does not say). The engine cannot be an axis.

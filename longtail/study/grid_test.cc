@@ -136,6 +136,35 @@ TEST(ResolvedToml, GivesTheSameRunsAgain) {
   for (std::size_t i = 0; i < runs.size(); ++i) EXPECT_EQ(same[i].name, runs[i].name);
 }
 
+// What is particular about each: who does the runs, text of a strategy, a case that --set has emptied, what is kept.
+TEST(ResolvedToml, GivesTheSameRunsAgainWhateverTheStudyHas) {
+  std::vector<StudyFile> studies = {
+      parsed("[grid]\nseed = [1, 2]\n[trainer]\ncommand = [\"train\", \"{config}\"]\ntime_limit = \"90m\"\n"
+             "[trainer.params]\nheads = [1, 2]\nnetwork = \"a\"\n"),
+      parsed(
+          "[grid]\nstrategy = [\"deferred\", \"uniform\"]\nthen = [\"class_balanced\", \"square_root\"]\n"),
+      parsed("[train]\nstrategy = \"stratified\"\nof = \"square_root\"\n"),
+      parsed("[grid]\nseed = [1, 2]\n[[case]]\nepochs = 20\n[[case]]\nloss = \"focal\"\n"),
+      parsed("[[case]]\nepochs = 20\n[[case]]\nloss = \"focal\"\n"),
+      parsed("[run]\nkeep_epochs = [0, 100]\nthreads = 3\ndata = \"/elsewhere\"\n"),
+  };
+  for (const std::size_t emptied : {3U, 4U}) override_setting(studies[emptied], "train.epochs=7");
+  for (const StudyFile& study : studies) {
+    const std::string engine = study.trainer ? kTrainerEngine : "simd";
+    const auto runs = resolve(study, engine);
+    const std::string text = resolved_toml(study, engine);
+    const auto same = resolve(parsed(text), engine);
+    EXPECT_EQ(names(same), names(runs)) << text;
+    ASSERT_EQ(same.size(), runs.size()) << text;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      EXPECT_EQ(same[i].hash, runs[i].hash) << text;
+      EXPECT_EQ(same[i].config.keep_epochs, runs[i].config.keep_epochs) << text;
+      EXPECT_EQ(same[i].config.threads, runs[i].config.threads) << text;
+      EXPECT_EQ(same[i].config.data, runs[i].config.data) << text;
+    }
+  }
+}
+
 // The study of the paper: 4 strategies, 3 ratios, 3 seeds, and every hyperparameter of its table.
 TEST(PaperStudy, IsThe36RunsOfThePaper) {
   const auto runs = resolve(read_study(base::source_dir() + "/studies/paper.toml"), "simd");
@@ -259,6 +288,18 @@ TEST(Grid, RunsBeginAsTheEarlierRunThatTheyAreAlikeTheLongest) {
     EXPECT_EQ(beginnings[i]->epochs, expected) << runs[i].name;
     EXPECT_EQ(beginnings[i]->run, i / 10 * 10 + i % 2) << runs[i].name;
   }
+}
+
+TEST(Grid, RunsTrainEpochsThemselvesWhoseNetworksTheyKeep) {
+  const auto runs =
+      resolve(parsed("[run]\nkeep_epochs = [120]\n[grid]\nmilestones = [[160, 180], [140, 180], [120, 180]]"),
+              "simd");
+  const auto beginnings = beginnings_of(runs);
+  ASSERT_EQ(beginnings.size(), 3u);
+  EXPECT_FALSE(beginnings[1]) << "140 epochs are alike, and one of them is to be kept";
+  ASSERT_TRUE(beginnings[2]);
+  EXPECT_EQ(beginnings[2]->run, 0u);
+  EXPECT_EQ(beginnings[2]->epochs, 120);
 }
 
 TEST(Grid, TheStudyOfRemediesHasItsRuns) {

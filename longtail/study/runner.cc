@@ -11,6 +11,7 @@
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
+#include "longtail/base/stop_signals.h"
 #include "longtail/base/threads.h"
 #include "longtail/study/child.h"
 #include "longtail/study/lock.h"
@@ -31,24 +32,24 @@ constexpr int kMostAttempts =
 
 std::atomic<int> signals_seen = 0;
 
-// Counts SIGINT, SIGTERM and SIGHUP while it lives.
+// Counts SIGINT, SIGTERM and SIGHUP while it lives, those that were ignored before excepted.
 class SignalWatch {
  public:
   SignalWatch() {
     signals_seen = 0;
     struct sigaction action {};
     action.sa_handler = [](int) { ++signals_seen; };
-    for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &action, &old_[i]);
+    for (std::size_t i = 0; i < old_.size(); ++i)
+      base::catch_stop_signal(base::kStopSignals[i], action, &old_[i]);
   }
   ~SignalWatch() {
-    for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &old_[i], nullptr);
+    for (std::size_t i = 0; i < old_.size(); ++i) ::sigaction(base::kStopSignals[i], &old_[i], nullptr);
   }
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
 
  private:
-  static constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGHUP};
-  std::array<struct sigaction, 3> old_{};
+  std::array<struct sigaction, base::kStopSignals.size()> old_{};
 };
 
 class Runner {
@@ -58,8 +59,6 @@ class Runner {
     board_.jobs = options.jobs;
     for (const Seat& seat : board.seats) failed_before_.push_back(failure(seat.state));
     beginnings_ = beginnings_of(board.plan.runs);
-    threads_ = options.threads > 0 ? options.threads
-                                   : std::max(1, base::available_cpus() / std::max(1, options.jobs));
   }
 
   Ending run() {
@@ -203,10 +202,22 @@ class Runner {
     watcher_.happened(board_, run, event);
   }
 
+  // Those of the command, those that the study says, or a share of the CPUs.
+  int threads_of(const train::RunConfig& config) const {
+    if (options_.threads > 0) return options_.threads;
+    if (config.threads > 0) return config.threads;
+    return std::max(1, base::available_cpus() / std::max(1, options_.jobs));
+  }
+
   void start(std::size_t i) {
     const std::filesystem::path folder = run_folder(board_.folder, board_.plan.runs[i].name);
-    std::vector<std::string> command = {
-        options_.program, "study", "work", "--run-folder", folder, "--threads", fmt::format("{}", threads_)};
+    std::vector<std::string> command = {options_.program,
+                                        "study",
+                                        "work",
+                                        "--run-folder",
+                                        folder,
+                                        "--threads",
+                                        fmt::format("{}", threads_of(board_.plan.runs[i].config))};
     if (!options_.data.empty()) command.insert(command.end(), {"--data", options_.data});
     Seat& seat = board_.seats[i];
     std::string text;
@@ -267,7 +278,11 @@ class Runner {
     if (wrong.empty() && code == 1 && !active->told_end) wrong = "ended with exit code 1 and no word";
     active_.erase(active);
     seat.ours = false;
-    if (code == kBusy) --attempts_[run];
+    if (code == kBusy) {
+      --attempts_[run];
+      // Its parent may be trained again by another child, and this one has to wait for it.
+      if (board_.parents[run]) see(*board_.parents[run]);
+    }
     if (!wrong.empty() && !board_.stopping) blame(run, wrong);
     seat.state = inspect(board_.folder, board_.plan.runs[run]);
     if (seat.state.status == Status::kDone) {
@@ -289,11 +304,10 @@ class Runner {
   Board& board_;
   const RunnerOptions& options_;
   Watcher& watcher_;
-  int threads_ = 1;
   std::list<Active> active_;
   std::vector<int> attempts_;
   std::vector<std::optional<Beginning>> beginnings_;  // of each run: the run it begins as
-  std::string storage_;                               // why nothing can be written
+  std::string storage_;                               // why nothing can be read or written
   Ending ending_ = Ending::kFinished;
   Clock::time_point begin_ = Clock::now();
   Clock::time_point looked_ = begin_;

@@ -15,9 +15,9 @@ namespace longtail::study {
 
 struct RunnerOptions {
   std::string program;  // the executable whose `study work` does one run
-  std::string data;     // folder of the data set, handed on
+  std::string data;     // folder of the data set, handed on; empty: what each run says
   int jobs = 1;
-  int threads = 0;     // of each run; 0: the CPUs shared out
+  int threads = 0;     // of each run; 0: what it says, or else the CPUs shared out
   double seconds = 0;  // stop after that long; 0: when done
   bool retry_failed = false;
   // Asked twice a second; true: stop as if the time were up.
@@ -37,7 +37,7 @@ class Watcher {
 enum class Ending { kFinished, kTimeUp, kSignal };
 
 // Returns when nothing is left to do for the selection, the time is up or a signal asks to stop; the board
-// then says what is what. Throws base::StorageError if nothing can be written any more.
+// then says what is what. Throws base::StorageError if nothing can be written any more, or the data cannot be read.
 Ending run_study(Board& board, const RunnerOptions& options, Watcher& watcher);
 
 }  // namespace longtail::study

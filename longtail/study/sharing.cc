@@ -27,7 +27,11 @@ struct Shared {
 const std::vector<Shared>& shared_things() {
   using Info = base::ParamInfo;
   static const std::vector<Shared> all = {
-      {"the data", &train::Fingerprint::data, [](const Info& p) { return p.name == "dataset"; }},
+      {"the data", &train::Fingerprint::data,
+       [](const Info& p) {
+         return p.name == "dataset" || p.name == "image_size" || p.name == "fit" ||
+                p.name == "skip_unreadable";
+       }},
       {"the subset", &train::Fingerprint::subset,
        [](const Info& p) { return p.name == "seed" || (p.section == "data" && p.name != "augment"); }},
       {"the initial weights", &train::Fingerprint::init,
@@ -35,7 +39,7 @@ const std::vector<Shared>& shared_things() {
          return p.name == "seed" || p.name == "dataset" || (p.section == "model" && p.name != "engine");
        }},
       {"the augmentation", &train::Fingerprint::augment,
-       [](const Info& p) { return p.name == "seed" || p.name == "augment"; }},
+       [](const Info& p) { return p.name == "seed" || p.name == "augment" || p.name == "image_size"; }},
   };
   return all;
 }

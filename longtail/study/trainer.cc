@@ -75,6 +75,7 @@ class Process {
     arguments.push_back(nullptr);
     const int out = ::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (out < 0) fail<base::StorageError>("cannot write {}: {}", output.string(), std::strerror(errno));
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // see all_ended()
     const pid_t parent = ::getpid();
     pid_ = ::fork();
     if (pid_ == 0) become(arguments.data(), out, parent);
@@ -86,19 +87,28 @@ class Process {
   ~Process() {
     if (status_) return;
     ::kill(-pid_, SIGKILL);
-    wait(true);
+    reap(true);
   }
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  bool ended() { return wait(false); }
-  // Asks the whole group to end, and ends it after a while.
+  bool ended() {
+    if (!reap(false)) return false;
+    ::kill(-pid_, SIGKILL);  // what it left running
+    return true;
+  }
+  // Asks the whole group to end, and ends what is left of it after a while. The command may be a wrapper that is gone
+  // long before the program it has started.
   void stop() {
     ::kill(-pid_, SIGTERM);
-    for (const auto start = Clock::now(); !ended() && Clock::now() - start < kGrace;)
+    for (const auto start = Clock::now(); !all_ended();) {
+      if (Clock::now() - start >= kGrace) {
+        ::kill(-pid_, SIGKILL);
+        break;
+      }
       std::this_thread::sleep_for(kLook);
-    ::kill(-pid_, SIGKILL);
-    wait(true);
+    }
+    reap(true);
   }
   // "" after exit code 0, else what happened.
   std::string ending() const {
@@ -114,7 +124,8 @@ class Process {
     ::setpgid(0, 0);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(kCannotStart);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_DFL);
+    for (const int signal : {SIGINT, SIGTERM, SIGPIPE})
+      ::signal(signal, SIG_DFL);  // SIGHUP is left to `nohup`
     const int null = ::open("/dev/null", O_RDONLY);
     if (null >= 0) ::dup2(null, STDIN_FILENO);
     ::dup2(out, STDOUT_FILENO);
@@ -122,18 +133,25 @@ class Process {
     ::execvp(arguments[0], arguments);
     ::_exit(kCannotStart);
   }
-  bool wait(bool block) {
+  // Whether the command itself has ended.
+  bool reap(bool block) {
     int status = 0;
     while (!status_) {
       const pid_t got = ::waitpid(pid_, &status, block ? 0 : WNOHANG);
       if (got == pid_) {
-        ::kill(-pid_, SIGKILL);  // what it left running
         status_ = status;
       } else if (got == 0 || errno != EINTR) {
         break;
       }
     }
     return status_.has_value();
+  }
+  // Whether nobody of the group is left. A process that has ended counts until somebody has waited for it: the
+  // command's orphans are ours.
+  bool all_ended() {
+    if (!reap(false)) return false;
+    while (::waitpid(-pid_, nullptr, WNOHANG) > 0) continue;
+    return ::kill(-pid_, 0) != 0 && errno == ESRCH;
   }
 
   pid_t pid_ = -1;

@@ -196,6 +196,23 @@ TEST(Sharing, AnotherHeadOrWidthHasOtherInitialWeights) {
   EXPECT_THAT(check_sharing(plan.runs, states).problems, testing::IsEmpty());
 }
 
+TEST(Sharing, PicturesReadInAnotherWayAreOtherDataAndOfAnotherSizeAreShiftedOtherwise) {
+  const Plan plan = plan_of(
+      "image_size = [32, 64]\nfit = [\"stretch\", \"crop\"]\nskip_unreadable = [false, true]\n"
+      "strategy = [\"uniform\", \"progressive\"]");
+  std::vector<RunState> states;
+  for (const auto& run : plan.runs) {
+    const train::RunConfig& config = run.config;
+    states.push_back(done(1, 1, 1, 1, run.hash));
+    states.back().fingerprint.data =
+        fmt::format("{} {} {}", config.image_size, config.fit, config.skip_unreadable);
+    states.back().fingerprint.augment = fmt::format("{}", config.image_size);
+  }
+  EXPECT_THAT(check_sharing(plan.runs, states).problems, testing::IsEmpty());
+  states[1].fingerprint.data = "other pictures";
+  EXPECT_THAT(check_sharing(plan.runs, states).sentence(), HasSubstr("NOT comparable: the data of"));
+}
+
 TEST(Sharing, NoticesALogOfAnotherConfiguration) {
   const Plan plan = plan_of("seed = [1]");
   const std::vector<RunState> states = {done(1, 1, 1, 1, "another hash")};

@@ -12,10 +12,12 @@
 #include "longtail/base/error.h"
 #include "longtail/base/file_events.h"
 #include "longtail/base/quote.h"
+#include "longtail/base/stop_signals.h"
 #include "longtail/study/folder.h"
 #include "longtail/study/lock.h"
 #include "longtail/study/record.h"
 #include "longtail/train/beginning.h"
+#include "longtail/train/checkpoint.h"
 #include "longtail/train/run.h"
 #include "longtail/train/run_folder.h"
 
@@ -141,8 +143,8 @@ void call_trainer(const PlannedRun& run, const WorkOptions& options, const Telle
   Reporter reporter(teller, options.run_folder, before);
   TrainerCall call;
   call.folder = fs::absolute(options.run_folder);
-  call.data = options.data;
-  call.threads = options.threads;
+  call.data = run.config.data;
+  call.threads = run.config.threads;
   call.should_stop = [] { return stop_asked.load(); };
   call.on_log = [&](const train::RunLog& log) { mark_log(run, log, reporter); };
   call.on_note = [&](const std::string& sentence) { teller.tell("note", sentence); };
@@ -178,6 +180,17 @@ void share_beginning(const fs::path& folder, train::RunOptions& training) {
   }
 }
 
+// The data were there when the study began: if they cannot be loaded now, no run is to blame.
+data::Dataset load_data(const train::RunConfig& config) {
+  try {
+    return train::read_run_dataset(config);
+  } catch (const base::Interrupted&) {
+    throw;
+  } catch (const base::Error& error) {
+    throw base::StorageError(error.what());
+  }
+}
+
 void train_run(const WorkOptions& options, const Teller& teller) {
   const fs::path& folder = options.run_folder;
   PlannedRun run = read_run(folder);
@@ -202,6 +215,7 @@ void train_run(const WorkOptions& options, const Teller& teller) {
     train::RunOptions training;
     training.folder = folder;
     training.parent = parent;
+    training.load = load_data;
     share_beginning(options.run_folder, training);
     training.on_progress = [&](const train::Progress& progress) { reporter(progress); };
     training.should_stop = [] { return stop_asked.load(); };
@@ -219,22 +233,55 @@ void train_run(const WorkOptions& options, const Teller& teller) {
   record_done(folder);
 }
 
+// Whether others can start from the run in a folder: it is finished, and its network is there and sound.
+bool can_be_started_from(const fs::path& folder, const PlannedRun& run) {
+  try {
+    return inspect_idle(folder, run).status == Status::kDone && train::is_whole(run.config, folder);
+  } catch (const base::DamagedFile&) {
+    return false;
+  } catch (const base::StorageError&) {
+    throw;
+  } catch (const base::Error&) {
+    if (!FileLock::is_held(lock_path(folder))) throw;
+    return false;  // it was changed while it was looked at
+  }
+}
+
+// A finished run without a network to start from is not finished: it is trained again, to the same log. The caller
+// has its lock.
+void forget_lost_network(const fs::path& folder, const PlannedRun& run, const Teller& teller) {
+  if (inspect_idle(folder, run).status != Status::kDone) return;  // it is trained anyway
+  std::string wrong = train::state_path(folder).string() + " is missing or not that of the finished run";
+  bool damaged = false;
+  try {
+    train::is_whole(run.config, folder);
+  } catch (const base::DamagedFile& error) {
+    wrong = error.what();
+    damaged = true;
+  }
+  teller.tell("damaged", wrong + "; the run that this one is rebalanced from is trained again");
+  base::remove_file(folder / "done.json");
+  if (damaged) set_aside(train::state_path(folder));
+}
+
 fs::path trained_parent(const PlannedRun& run, const WorkOptions& options, const Teller& teller) {
   const std::string hash = parent_hash(run);
   if (hash.empty()) return {};
   for (const auto& entry : fs::directory_iterator(options.run_folder.parent_path())) {
-    if (!entry.path().filename().string().ends_with("-" + hash.substr(0, 10)) ||
-        read_run(entry.path()).hash != hash) {
-      continue;
-    }
+    const fs::path& folder = entry.path();
+    if (!folder.filename().string().ends_with("-" + hash.substr(0, 10))) continue;
+    const PlannedRun parent = read_run(folder);
+    if (parent.hash != hash) continue;
     // Several runs may start from one that is finished.
-    if (inspect_idle(entry.path(), read_run(entry.path())).status == Status::kDone) return entry.path();
-    const auto lock = FileLock::try_take(lock_path(entry.path()));
+    if (can_be_started_from(folder, parent)) return folder;
+    const auto lock = FileLock::try_take(lock_path(folder));
     if (!lock) throw Busy{};
+    if (can_be_started_from(folder, parent)) return folder;  // who had the lock has trained it
+    forget_lost_network(folder, parent, teller);
     WorkOptions first = options;
-    first.run_folder = entry.path();
+    first.run_folder = folder;
     train_run(first, teller);
-    return entry.path();
+    return folder;
   }
   base::fail("there is no folder of the run that this one is rebalanced from, in {}",
              options.run_folder.parent_path().string());
@@ -289,9 +336,10 @@ std::optional<Event> parse_event(std::string_view line) {
 int work(const WorkOptions& options, int out) {
   const Teller teller(out);
   std::signal(SIGPIPE, SIG_IGN);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    std::signal(signal, [](int) { stop_asked = true; });
-  }
+  struct sigaction action {};
+  action.sa_handler = [](int) { stop_asked = true; };
+  action.sa_flags = SA_RESTART;
+  for (const int signal : base::kStopSignals) base::catch_stop_signal(signal, action);
   try {
     const auto lock = FileLock::try_take(lock_path(options.run_folder));
     if (!lock) {

@@ -37,7 +37,7 @@ struct WorkOptions {
 
 // Does the run in the folder and writes its events to descriptor `out`. Returns the exit code: 0 done (also
 // if it was), 1 failed and recorded or nowhere to write, 75 another process has the lock, 130 stopped by
-// SIGINT or SIGTERM.
+// SIGINT, SIGTERM or SIGHUP (one that was ignored from the start stays so).
 int work(const WorkOptions& options, int out);
 
 }  // namespace longtail::study

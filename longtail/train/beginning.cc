@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 
@@ -22,6 +23,11 @@ std::string common_part(const RunConfig& config) {
 
 int alike_epochs(const RunConfig& a, const RunConfig& b) {
   return common_part(a) == common_part(b) ? same_course(resolved(a), resolved(b)) : 0;
+}
+
+bool keeps_before(const RunConfig& config, int epochs) {
+  return std::any_of(config.keep_epochs.begin(), config.keep_epochs.end(),
+                     [&](int kept) { return kept < epochs; });
 }
 
 std::filesystem::path branch_path(const std::filesystem::path& run, int epochs_done) {

@@ -22,6 +22,10 @@ int alike_epochs(const RunConfig& a, const RunConfig& b);
 // What runs that are alike for an epoch must have in common, as text: everything but loss, strategy and learning rate.
 std::string common_part(const RunConfig& config);
 
+// Whether a network from before the end of so many epochs is kept (`keep_epochs`). Such a run cannot begin from the state
+// that another one left after them.
+bool keeps_before(const RunConfig& config, int epochs);
+
 // Where a run leaves its state after an epoch for others to begin from.
 std::filesystem::path branch_path(const std::filesystem::path& run, int epochs_done);
 

@@ -145,6 +145,27 @@ TEST_F(BranchedRun, IsTrainedWholeWhereTheStateCannotBeUsed) {
   }
 }
 
+TEST_F(BranchedRun, KeepsTheNetworksThatOneTrainedByItselfKeeps) {
+  train("plain", four_epochs("cross_entropy"), {}, {2});
+  RunConfig deferred = four_epochs("deferred:then=focal,at=2");
+  for (const auto& [kept, trained] :
+       {std::pair{std::vector<int>{2, 3}, 2}, std::pair{std::vector<int>{1, 3}, 4},
+        std::pair{std::vector<int>{0}, 4}}) {
+    deferred.keep_epochs = kept;
+    train("alone", deferred);
+    epochs_trained_ = 0;
+    train("branched", deferred, branch_path(folder_ / "plain", 2));
+    EXPECT_EQ(epochs_trained_, trained);
+    EXPECT_EQ(results("branched"), results("alone"));
+    for (const int epoch : kept) {
+      ASSERT_TRUE(fs::exists(kept_path(folder_ / "branched", epoch))) << epoch;
+      EXPECT_EQ(base::read_text(kept_path(folder_ / "branched", epoch)),
+                base::read_text(kept_path(folder_ / "alone", epoch)));
+    }
+    for (const char* name : {"alone", "branched"}) fs::remove_all(folder_ / name);
+  }
+}
+
 TEST_F(BranchedRun, AStateFromAfterTheRunsPartedIsNotTaken) {
   train("plain", four_epochs("cross_entropy"), {}, {3});
   train("branched", four_epochs("deferred:then=focal,at=2"), branch_path(folder_ / "plain", 3));

@@ -167,7 +167,7 @@ class Training {
 
 // The data, the part of it that is trained on, and what computes with it.
 void Training::load() {
-  data_ = load_run_data(config_, options_.dataset, options_.on_note);
+  data_ = load_run_data(config_, options_);
   const nn::ResNetSpec spec = network_of(config_, data_.set->classes(), data_.set->channels);
   engine_ = nn::make_engine(config_.engine, spec, evaluation_batch(config_), pool_);
   recorder_.emplace(options_.folder, config_, data_, *engine_);
@@ -221,11 +221,17 @@ bool Training::begin_from_another(const Fingerprint& print) {
   const std::filesystem::path& source = options_.begin_from;
   if (!base::present(source)) return false;
   try {
-    state_ = continued(read_checkpoint(source), source, config_, print);
+    Checkpoint beginning = continued(read_checkpoint(source), source, config_, print);
+    if (keeps_before(config_, beginning.epochs_done)) {
+      note("All epochs are trained here, because networks of the first ones are to be kept.");
+      return false;
+    }
+    state_ = std::move(beginning);
   } catch (const base::Error& error) {
     note(fmt::format("{}; all epochs are trained here.", error.what()));
     return false;
   }
+  keep(state_.epochs_done);
   recorder_->recall_best(state_);
   progress_.result = log().last.accuracy;
   note(
@@ -403,14 +409,13 @@ void Training::keep(int epochs_done) const {
   write_checkpoint(path, copy);
 }
 
-// Whether the folder has the whole of this run. Reads only: several runs may be rebalanced from it at a time.
+}  // namespace
+
 bool is_whole(const RunConfig& config, const std::filesystem::path& folder) {
   if (!base::present(state_path(folder)) || !base::present(log_path(folder))) return false;
   const Checkpoint state = read_state(folder);
   return state.log->finished && state.config == config_map(resolved(config));
 }
-
-}  // namespace
 
 RunLog run_training(const RunConfig& config, const RunOptions& options) {
   if (config.rebalance == kNoRebalance) return Training(config, options).go();

@@ -56,6 +56,8 @@ struct RunOptions {
   std::filesystem::path begin_from;
   // A data set already in memory, shared between runs of one process; null: run_training loads it.
   std::shared_ptr<const data::Dataset> dataset;
+  // What loads it then; empty: read_run_dataset.
+  std::function<data::Dataset(const RunConfig&)> load;
   std::function<void(const Progress&)> on_progress;  // called on the thread that called run_training
   // Asked after every step; true ends the run with base::Interrupted. What the last checkpoint has is kept.
   std::function<bool()> should_stop;
@@ -70,9 +72,14 @@ struct RunOptions {
 // named) or is in use, base::DamagedFile if a checkpoint or a finished log is damaged.
 RunLog run_training(const RunConfig& config, const RunOptions& options);
 
+// Whether a folder has the whole of this run, finished, with its network and its log. A DamagedFile if the checkpoint is
+// damaged. Reads only: several runs may be rebalanced from it at a time.
+bool is_whole(const RunConfig& config, const std::filesystem::path& folder);
+
 // How a configuration has its pictures read.
 data::PictureOptions picture_options(const RunConfig& config);
 // The data set of a configuration, from its folder `data`.
+data::Dataset read_run_dataset(const RunConfig& config);
 std::shared_ptr<const data::Dataset> load_run_dataset(const RunConfig& config);
 
 }  // namespace longtail::train

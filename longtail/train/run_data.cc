@@ -6,11 +6,9 @@
 
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
-#include "longtail/data/registry.h"
 #include "longtail/train/compact.h"
 #include "longtail/train/evaluate.h"
 #include "longtail/train/hold_out.h"
-#include "longtail/train/run.h"
 
 namespace longtail::train {
 namespace {
@@ -45,18 +43,18 @@ void check_selection(const RunConfig& config, const RunData& run) {
 
 }  // namespace
 
-RunData load_run_data(const RunConfig& config, std::shared_ptr<const data::Dataset> given,
-                      const std::function<void(const std::string&)>& note) {
+RunData load_run_data(const RunConfig& config, const RunOptions& options) {
   const auto say = [&](const std::string& sentence) {
-    if (note) note(sentence);
+    if (options.on_note) options.on_note(sentence);
   };
   RunData run;
   std::shared_ptr<data::Dataset> own;
-  if (!given) {
-    own = std::make_shared<data::Dataset>(
-        data::load_dataset(config.dataset, config.data, picture_options(config)));
+  if (!options.dataset) {
+    own = std::make_shared<data::Dataset>(options.load ? options.load(config) : read_run_dataset(config));
+    run.set = own;
+  } else {
+    run.set = options.dataset;
   }
-  run.set = own ? own : std::move(given);
   for (const std::string& remark : run.set->remarks) say(remark);
   const data::Subset whole =
       data::make_subset(config.subset, run.set->train.labels, run.set->classes(), config.seed);

@@ -1,7 +1,6 @@
 // The images of a run: the part of the data set that is trained on, what is held out, what is tested.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "longtail/data/groups.h"
 #include "longtail/data/subset.h"
 #include "longtail/train/config.h"
+#include "longtail/train/run.h"
 
 namespace longtail::train {
 
@@ -22,10 +22,8 @@ struct RunData {
   std::vector<std::int32_t> test_rows;  // empty: all
 };
 
-// `given` is a data set already in memory; null: it is loaded, and images that the run does not use are
-// dropped. `note` is told remarks in a sentence each; may be empty. An Error if the configuration does not
-// fit the data.
-RunData load_run_data(const RunConfig& config, std::shared_ptr<const data::Dataset> given,
-                      const std::function<void(const std::string&)>& note);
+// Of the options it looks at `dataset`, `load` and `on_note`. Images of a data set that it loads itself and that the
+// run does not use are dropped. An Error if the configuration does not fit the data.
+RunData load_run_data(const RunConfig& config, const RunOptions& options);
 
 }  // namespace longtail::train
