@@ -17,6 +17,7 @@
 #include "longtail/data/groups.h"
 #include "longtail/data/install.h"
 #include "longtail/data/registry.h"
+#include "longtail/report/race.h"
 #include "longtail/report/report.h"
 #include "longtail/study/estimate.h"
 #include "longtail/study/selection.h"
@@ -30,21 +31,36 @@ namespace fs = std::filesystem;
 constexpr int kPictureWidth = 90;
 constexpr double kSlower = 0.8;  // larger images may take that much longer (1 / 0.8) than reckoned
 
+// The parameters of a run that can be given; the others are planned or as in the paper.
+const std::vector<std::string>& plan_params() {
+  static const std::vector<std::string> names = {
+      "data",   "fit",   "skip_unreadable", "image_size", "profile", "counts_file", "rho",
+      "groups", "model", "epochs",          "batch_size", "augment", "engine"};
+  return names;
+}
+
 struct RecommendArguments {
   std::string pictures;
   std::string time = "2h";
-  std::string goal = "balanced";
+  std::string goal;  // empty: that of the folder, otherwise balanced
   std::string out;
   std::vector<std::string> strategies = default_candidates();
   train::RunConfig config;
   bool model_given = false, epochs_given = false, batch_given = false, size_given = false;
   bool strategies_given = false;
+  std::vector<std::string> given;  // names of the parameters that were given
 };
 
 // A folder is given as it is; anything else is the name of a data set.
 bool is_folder(const std::string& pictures) {
   std::error_code ignored;
   return fs::is_directory(pictures, ignored);
+}
+
+// The same folder by whatever path (`birds` and `birds/`), or the same name of a data set.
+bool same_pictures(const std::string& one, const std::string& other) {
+  std::error_code ignored;
+  return one == other || (is_folder(one) && is_folder(other) && fs::equivalent(one, other, ignored));
 }
 
 fs::path answer_folder(const std::string& pictures) {
@@ -104,6 +120,10 @@ double measured_epoch(const RecommendPlan& plan, const Found& found, const std::
   return study::estimate({study::make_run(trial)}, {size}, plan.threads, plan.jobs).seconds[0];
 }
 
+report::Goal wanted_goal(const RecommendArguments& arguments) {
+  return arguments.goal.empty() ? report::Goal::kBalanced : report::parse_goal(arguments.goal);
+}
+
 void check_goal(report::Goal goal, const train::RunConfig& config, const std::vector<std::int64_t>& counts) {
   if (goal != report::Goal::kTail) return;
   const auto groups = data::Groups::parse(data::decided(config.subset, config.dataset).groups);
@@ -145,12 +165,14 @@ RecommendPlan make_plan(const RecommendArguments& arguments, const fs::path& out
   RecommendPlan plan;
   plan.pictures = arguments.pictures;
   plan.candidates = candidates_of(arguments.strategies, arguments.config);
+  plan.baseline = plan.candidates[plain_uniform(plan.candidates)].series;
+  plan.goal = wanted_goal(arguments);
   plan.epochs_given = arguments.epochs_given;
   plan.config = arguments.config;
   train::RunConfig& config = plan.config;
   config.dataset = is_folder(arguments.pictures) ? "pictures" : arguments.pictures;
   Found found = look_at_data(arguments, config);
-  check_goal(report::parse_goal(arguments.goal), config, found.counts);
+  check_goal(*plan.goal, config, found.counts);
   plan.picture_side = found.data.picture_side;
   plan.jobs = planned_jobs(trainings(plan.candidates), base::available_cpus());
   plan.threads = std::max(1, base::available_cpus() / plan.jobs);
@@ -181,20 +203,49 @@ void print_plan(const RecommendPlan& plan, double seconds) {
   std::fflush(stdout);
 }
 
+// A plan is kept as it began: a flag that asks for something else is refused, not passed over.
+void refuse_changes(const RecommendArguments& arguments, const RecommendPlan& held, const fs::path& out) {
+  if (!arguments.goal.empty() && held.goal && *held.goal != wanted_goal(arguments)) {
+    base::fail<base::UsageError>(
+        "{0} holds a race that is decided by --goal {1}, which {2} cannot change now; leave the flag out to "
+        "resume, "
+        "or give another --out. What its runs say of the other goal: longtail report {0} --goal {2} --out "
+        "DIR",
+        out.string(), report::goal_name(*held.goal), arguments.goal);
+  }
+  for (const auto& entry : train::run_params().entries()) {
+    const auto& given = arguments.given;
+    if (!entry.info.identity || std::find(given.begin(), given.end(), entry.info.name) == given.end())
+      continue;
+    const std::string has = entry.get(held.config), asked = entry.get(arguments.config);
+    if (has == asked) continue;
+    base::fail<base::UsageError>(
+        "{} holds a plan with {} {}, which {} cannot change now; leave the flag out to resume, or give "
+        "another "
+        "--out",
+        out.string(), entry.info.flag(), has, asked);
+  }
+}
+
 // The plan that the folder has, or a new one.
 RecommendPlan open_plan(const RecommendArguments& arguments, const fs::path& out, const TimeBudget& budget) {
   if (auto held = read_recommend_plan(out)) {
     const std::vector<std::string> texts = texts_of(held->candidates);
-    if (held->pictures != arguments.pictures ||
+    if (!same_pictures(held->pictures, arguments.pictures) ||
         (arguments.strategies_given &&
          texts != texts_of(candidates_of(arguments.strategies, held->config)))) {
       base::fail<base::UsageError>("{} holds an answer about {} and {}; give another --out", out.string(),
                                    held->pictures, base::join(texts, ", "));
     }
+    refuse_changes(arguments, *held, out);
     if (is_folder(arguments.pictures)) {
       held->config.data = (out / "data").string();
     } else if (!arguments.config.data.empty()) {
       held->config.data = arguments.config.data;
+    }
+    if (!held->goal) {  // of an earlier version: from now on it says what the race is decided by
+      held->goal = wanted_goal(arguments);
+      write_plan(out, *held);
     }
     fmt::print("Resuming the plan in {}.\n", out.string());
     print_plan(*held, budget.seconds());
@@ -206,13 +257,11 @@ RecommendPlan open_plan(const RecommendArguments& arguments, const fs::path& out
   return plan;
 }
 
-void write_report(const fs::path& out, report::Goal goal, const RecommendPlan& plan) {
+void write_report(const fs::path& out, const RecommendPlan& plan) {
   report::ReportOptions options;
   options.inputs = {out};
   options.out = out / "report";
-  options.summary.goal = goal;
-  options.summary.at = report::At::kLast;
-  options.summary.looks = report::LookPlan{};  // the runs are those of a race, and the report says the same
+  report::report_as_raced(options);
   report::Report made = report::make_report(options);
   if (const std::string words = size_words(plan); !words.empty()) made.summary.remarks.push_back(words);
   for (const std::string& remark : report::write_report(made, options)) fmt::print("{}\n", remark);
@@ -225,18 +274,17 @@ void run(const RecommendArguments& arguments) {
       pictures.find(':') == std::string::npos)
     base::fail<base::UsageError>("there is no folder {}", pictures);
   const double seconds = study::parse_duration(arguments.time);
-  const report::Goal goal = report::parse_goal(arguments.goal);
   const fs::path out = arguments.out.empty() ? answer_folder(arguments.pictures) : fs::path(arguments.out);
   TimeBudget budget(out, seconds);
   RecommendPlan plan = open_plan(arguments, out, budget);
-  const RaceOutcome outcome = run_race(plan, goal, out, budget);
+  const RaceOutcome outcome = run_race(plan, out, budget);
   if (outcome.finished == 0) {
     base::fail<base::Interrupted>("no run was finished, so nothing can be said. {}", outcome.stopped);
   }
   fmt::print("\n{}\n\n", outcome.recommendation.sentence);
   if (const std::string words = size_words(plan); !words.empty()) fmt::print("{}\n", words);
   if (!outcome.stopped.empty()) fmt::print("{}\n", outcome.stopped);
-  write_report(out, goal, plan);
+  write_report(out, plan);
   if (!outcome.network.empty()) {
     fmt::print("The network{}: {}\n  longtail predict {} PICTURE...\n",
                outcome.recommendation.series
@@ -262,9 +310,8 @@ void add_recommend(App& app) {
       ->add_option(
           "--goal", arguments->goal,
           "What best means: the mean of the classes' accuracies (balanced), of all pictures (overall), of "
-          "the tail, or of the worst of head, medium and tail")
-      ->check(IsMember({"balanced", "overall", "tail", "worst"}))
-      ->capture_default_str();
+          "the tail, or of the worst of head, medium and tail [balanced, or what the folder was begun with]")
+      ->check(IsMember({"balanced", "overall", "tail", "worst"}));
   command->add_option("--out", arguments->out, "Folder for runs, report and network [recommend-NAME]")
       ->type_name("DIR");
   command->add_option(
@@ -272,9 +319,7 @@ void add_recommend(App& app) {
       "What to choose from, separated by spaces: strategies, and strategies with remedies after a plus "
       "(uniform+logit_adjust, uniform+mixup:alpha=1+crt) [the paper's four and "
       "uniform+logit_adjust]");
-  add_param_flags(*command, train::run_params(), arguments->config,
-                  {"data", "fit", "skip_unreadable", "image_size", "profile", "rho", "groups", "model",
-                   "epochs", "batch_size", "augment", "engine"});
+  add_param_flags(*command, train::run_params(), arguments->config, plan_params());
   command->footer(
       "Example:\n"
       "  longtail recommend birds/ --time 2h --out answer\n"
@@ -292,6 +337,14 @@ void add_recommend(App& app) {
     arguments->batch_given = command->count("--batch-size") > 0;
     arguments->size_given = command->count("--image-size") > 0;
     arguments->strategies_given = command->count("--strategies") > 0;
+    // The runs read it too, and the command may be given again from elsewhere.
+    if (std::string& file = arguments->config.subset.counts_file; !file.empty())
+      file = fs::absolute(file).lexically_normal().string();
+    for (const auto& entry : train::run_params().entries()) {
+      const auto& names = plan_params();
+      const bool has_flag = std::find(names.begin(), names.end(), entry.info.name) != names.end();
+      if (has_flag && command->count(entry.info.flag()) > 0) arguments->given.push_back(entry.info.name);
+    }
     if (command->count("--rho") > 0) {
       const std::string name = is_folder(arguments->pictures) ? "pictures" : arguments->pictures;
       data::refuse_idle_ratio(data::decided(arguments->config.subset, name), name);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
@@ -90,7 +91,9 @@ void name(std::vector<Candidate>& candidates) {
   for (Candidate& one : candidates) {
     auto said = settings(one);
     std::erase_if(said, [&](const auto& entry) { return values[entry.first].size() < 2; });
-    one.words = report::Series(one.strategy, report::beside_strategy(said)).words();
+    const report::Series series(one.strategy, report::beside_strategy(said));
+    one.words = series.words();
+    one.series = series.text();
   }
 }
 
@@ -148,6 +151,14 @@ std::size_t plain_uniform(const std::vector<Candidate>& candidates) {
   const auto at = std::find_if(candidates.begin(), candidates.end(),
                                [](const Candidate& one) { return one.text == "uniform"; });
   return at == candidates.end() ? 0 : static_cast<std::size_t>(at - candidates.begin());
+}
+
+std::vector<Candidate> in_report_order(std::vector<Candidate> candidates) {
+  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+    return std::tuple(sampling::strategy_place(a.strategy), a.series) <
+           std::tuple(sampling::strategy_place(b.strategy), b.series);
+  });
+  return candidates;
 }
 
 std::optional<std::size_t> parent_of(const std::vector<Candidate>& candidates, std::size_t place) {

@@ -12,8 +12,9 @@
 namespace longtail::cli {
 
 struct Candidate {
-  std::string text{};   // canonical, as on the command line
-  std::string words{};  // as the report calls it: "uniform (mixup:alpha=1, rebalance=logit_adjust)"
+  std::string text{};    // canonical, as on the command line
+  std::string words{};   // as the report calls it: "uniform (mixup:alpha=1, rebalance=logit_adjust)"
+  std::string series{};  // the text of its series in the report
   std::string strategy{}, augment{}, loss{}, rebalance{};  // of its runs, canonical
 
   bool is_of(const train::RunConfig& resolved) const;
@@ -32,6 +33,8 @@ std::vector<Candidate> candidates_of(const std::vector<std::string>& texts, cons
 // How many of them are trained.
 int trainings(const std::vector<Candidate>& candidates);
 std::size_t plain_uniform(const std::vector<Candidate>& candidates);  // its place; the first without one
+// As the rows of the report's tables are, so that sentences of both name them in the same order.
+std::vector<Candidate> in_report_order(std::vector<Candidate> candidates);
 // The place of the candidate that another is rebalanced from.
 std::optional<std::size_t> parent_of(const std::vector<Candidate>& candidates, std::size_t place);
 std::vector<std::string> words_of(const std::vector<Candidate>& candidates);

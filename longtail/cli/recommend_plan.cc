@@ -9,7 +9,7 @@
 #include "longtail/base/text.h"
 #include "longtail/data/augmenter.h"
 #include "longtail/nn/loss.h"
-#include "longtail/report/choices.h"
+#include "longtail/report/race.h"
 
 namespace longtail::cli {
 namespace {
@@ -138,15 +138,17 @@ study::StudyFile study_of(const RecommendPlan& plan, int seeds) {
 std::filesystem::path plan_path(const std::filesystem::path& folder) { return folder / report::kRaceFile; }
 
 void write_plan(const std::filesystem::path& folder, const RecommendPlan& plan) {
-  const json object = {{"pictures", plan.pictures},
-                       {"config", train::config_map(plan.config)},
-                       {"data", plan.config.data},
-                       {"strategies", texts_of(plan.candidates)},
-                       {"jobs", plan.jobs},
-                       {"threads", plan.threads},
-                       {"run_seconds", plan.run_seconds},
-                       {"picture_side", plan.picture_side},
-                       {"epochs_given", plan.epochs_given}};
+  json object = {{"pictures", plan.pictures},
+                 {"config", train::config_map(plan.config)},
+                 {"data", plan.config.data},
+                 {"strategies", texts_of(plan.candidates)},
+                 {"jobs", plan.jobs},
+                 {"threads", plan.threads},
+                 {"run_seconds", plan.run_seconds},
+                 {"picture_side", plan.picture_side},
+                 {"baseline", plan.baseline},
+                 {"epochs_given", plan.epochs_given}};
+  if (plan.goal) object["goal"] = report::goal_name(*plan.goal);
   base::make_folder(folder);
   base::write_atomically(plan_path(folder), object.dump(1) + "\n");
 }
@@ -161,6 +163,9 @@ std::optional<RecommendPlan> read_recommend_plan(const std::filesystem::path& fo
     plan.config = train::config_from_map(object.at("config").get<std::map<std::string, std::string>>());
     plan.config.data = object.at("data").get<std::string>();
     plan.candidates = candidates_of(object.at("strategies").get<std::vector<std::string>>(), plan.config);
+    plan.baseline = object.value("baseline", std::string());
+    if (plan.baseline.empty()) plan.baseline = plan.candidates[plain_uniform(plan.candidates)].series;
+    if (object.contains("goal")) plan.goal = report::parse_goal(object.at("goal").get<std::string>());
     plan.jobs = object.at("jobs").get<int>();
     plan.threads = object.at("threads").get<int>();
     plan.run_seconds = object.at("run_seconds").get<double>();

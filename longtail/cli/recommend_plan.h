@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "longtail/cli/recommend_candidates.h"
+#include "longtail/report/recommendation.h"
 #include "longtail/study/study_file.h"
 #include "longtail/train/config.h"
 
@@ -18,6 +19,8 @@ struct RecommendPlan {
   std::string pictures{};     // as given on the command line
   train::RunConfig config{};  // of every run, but for seed and what the candidates say
   std::vector<Candidate> candidates{};
+  std::optional<report::Goal> goal{};  // none: an earlier version wrote the plan and did not say
+  std::string baseline{};              // the series of the candidate that the others are compared with
   int jobs = 1;
   int threads = 1;         // of each run
   double run_seconds = 0;  // of a run, estimated
@@ -65,6 +68,7 @@ inline constexpr int kFewestEpochs = 5;
 // The study with the first `seeds` seeds. Its settings say everything that is not at its default.
 study::StudyFile study_of(const RecommendPlan& plan, int seeds);
 
+// The file is also read by reports (report/race.h).
 std::filesystem::path plan_path(const std::filesystem::path& folder);
 void write_plan(const std::filesystem::path& folder, const RecommendPlan& plan);
 std::optional<RecommendPlan> read_recommend_plan(const std::filesystem::path& folder);

@@ -111,6 +111,15 @@ TEST(RecommendCandidatesTest, ARemedyFollowsAPlusAndWhatItIsMadeFromIsACandidate
   EXPECT_EQ(candidates_of({"uniform+mixup+ncm"}, bare)[1].augment, "mixup");
 }
 
+TEST(RecommendCandidatesTest, TheRowsOfARaceAreInTheOrderOfItsReport) {
+  const auto all =
+      in_report_order(candidates_of({"progressive", "uniform+ncm", "class_balanced", "uniform+crt"}, {}));
+  std::vector<std::string> series;
+  for (const Candidate& one : all) series.push_back(one.series);
+  EXPECT_THAT(series, ElementsAre("uniform", "uniform (rebalance=crt)", "uniform (rebalance=ncm)",
+                                  "class_balanced", "progressive"));
+}
+
 TEST(RecommendCandidatesTest, TheDefaultsTakeNoMoreTrainingThanThePapersFour) {
   const auto all = candidates_of(default_candidates(), {});
   EXPECT_EQ(all.size(), 5u);
@@ -159,6 +168,10 @@ TEST(RecommendPlanTest, APlanIsReadBackAsItWasWritten) {
   plan.run_seconds = 12.5;
   plan.picture_side = 61;
   plan.epochs_given = true;
+  plan.goal = report::Goal::kWorst;
+  plan.baseline = "progressive";
+  plan.config.subset.profile = "counts";
+  plan.config.subset.counts_file = "/there/counts.txt";
   write_plan(folder.path(), plan);
   const auto held = read_recommend_plan(folder.path());
   ASSERT_TRUE(held);
@@ -168,6 +181,10 @@ TEST(RecommendPlanTest, APlanIsReadBackAsItWasWritten) {
   EXPECT_EQ(texts_of(held->candidates), texts_of(plan.candidates));
   EXPECT_EQ(held->picture_side, 61);
   EXPECT_TRUE(held->epochs_given);
+  EXPECT_EQ(held->goal, report::Goal::kWorst);
+  EXPECT_EQ(held->baseline, "progressive");
+  for (const study::PlannedRun& run : study::resolve(study_of(*held, 3), "simd"))
+    EXPECT_EQ(run.config.subset.counts_file, "/there/counts.txt");
   EXPECT_EQ(study_of(*held, 3).settings.size(), study_of(plan, 3).settings.size());
 }
 

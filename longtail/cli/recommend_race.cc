@@ -43,18 +43,22 @@ struct Results {
 
 class RaceRunner {
  public:
-  RaceRunner(RecommendPlan& plan, report::Goal goal, fs::path out, TimeBudget& budget)
+  RaceRunner(RecommendPlan& plan, fs::path out, TimeBudget& budget)
       : plan_(plan),
-        goal_(goal),
+        rows_(in_report_order(plan.candidates)),
+        goal_(plan.goal.value_or(report::Goal::kBalanced)),
         out_(std::move(out)),
         budget_(budget),
         pace_(static_cast<std::size_t>(2 * kEpochsToTrust * plan.jobs),
               plan.run_seconds / plan.config.epochs) {
-    words_ = words_of(plan_.candidates);
-    baseline_ = plain_uniform(plan_.candidates);
+    words_ = words_of(rows_);
+    const auto baseline = std::find_if(rows_.begin(), rows_.end(),
+                                       [&](const Candidate& one) { return one.series == plan_.baseline; });
+    if (baseline == rows_.end())
+      base::fail("{} names no candidate as the baseline; remove it to plan anew", plan_path(out_).string());
+    baseline_ = static_cast<std::size_t>(baseline - rows_.begin());
     std::vector<train::RunConfig> configs;
-    for (const Candidate& one : plan_.candidates)
-      configs.push_back(train::resolved(one.applied_to(plan_.config)));
+    for (const Candidate& one : rows_) configs.push_back(train::resolved(one.applied_to(plan_.config)));
     trainings_ = train::shared_trainings(configs);
   }
 
@@ -85,7 +89,7 @@ class RaceRunner {
     // Those that are still in, and what they are rebalanced from.
     std::set<std::size_t> rows(race.still_in.begin(), race.still_in.end());
     for (const std::size_t row : race.still_in) {
-      if (const auto parent = parent_of(plan_.candidates, row)) rows.insert(*parent);
+      if (const auto parent = parent_of(rows_, row)) rows.insert(*parent);
     }
     std::vector<std::size_t> selection;
     for (std::size_t i = 0; i < grid.runs.size(); ++i) {
@@ -102,10 +106,10 @@ class RaceRunner {
 
   // The candidate that a run is of.
   std::size_t row_of(const study::PlannedRun& run) const {
-    const auto& all = plan_.candidates;
     return static_cast<std::size_t>(
-        std::find_if(all.begin(), all.end(), [&](const Candidate& one) { return one.is_of(run.config); }) -
-        all.begin());
+        std::find_if(rows_.begin(), rows_.end(),
+                     [&](const Candidate& one) { return one.is_of(run.config); }) -
+        rows_.begin());
   }
 
   double time_for(const study::Board& board) const {
@@ -200,8 +204,8 @@ class RaceRunner {
     Results results;
     const auto empty = [&] {
       return report::SeedTable{
-          texts_of(plan_.candidates),
-          std::vector<std::vector<double>>(plan_.candidates.size(),
+          texts_of(rows_),
+          std::vector<std::vector<double>>(rows_.size(),
                                            std::vector<double>(static_cast<std::size_t>(seeds), kUnknown)),
           trainings_};
     };
@@ -215,13 +219,18 @@ class RaceRunner {
       if (state.status != study::Status::kDone) continue;
       ++results.finished;
       const std::size_t row = row_of(run);
-      if (plan_.candidates[row].trained()) {
+      if (rows_[row].trained()) {
         total += state.seconds;
         ++trained;
       }
       const auto column = static_cast<std::size_t>(run.config.seed - 1);
       const train::RunLog log = train::read_log(study::run_folder(out_, run.name) / "log.json");
-      results.goal.values[row][column] = goal_value(goal_, log);
+      const double value = goal_value(goal_, log);
+      if (std::isnan(value))  // without it no look would ever be made
+        base::fail<base::UsageError>(
+            "run {} has no value of the goal `{}`; give another --goal and another --out", run.name,
+            report::goal_name(goal_));
+      results.goal.values[row][column] = value;
       const std::array<double, 3> groups = {log.last.accuracy.tail, log.last.accuracy.head,
                                             log.last.accuracy.medium};
       for (std::size_t g = 0; g < groups.size(); ++g)
@@ -254,7 +263,7 @@ class RaceRunner {
     const bool baseline_in = in.empty() || std::find(in.begin(), in.end(), baseline_) != in.end();
     std::size_t row = baseline_in ? baseline_ : in.front();
     if (const auto& chosen = outcome.recommendation.series) {
-      const std::vector<std::string> texts = texts_of(plan_.candidates);
+      const std::vector<std::string> texts = texts_of(rows_);
       row = static_cast<std::size_t>(std::find(texts.begin(), texts.end(), *chosen) - texts.begin());
     }
     outcome.network_words = words_[row];
@@ -277,6 +286,7 @@ class RaceRunner {
   }
 
   RecommendPlan& plan_;
+  const std::vector<Candidate> rows_;  // of all tables
   report::Goal goal_;
   fs::path out_;
   TimeBudget& budget_;
@@ -309,8 +319,8 @@ double goal_value(report::Goal goal, const train::RunLog& log) {
   return lowest;
 }
 
-RaceOutcome run_race(RecommendPlan& plan, report::Goal goal, const fs::path& out, TimeBudget& budget) {
-  return RaceRunner(plan, goal, out, budget).run();
+RaceOutcome run_race(RecommendPlan& plan, const fs::path& out, TimeBudget& budget) {
+  return RaceRunner(plan, out, budget).run();
 }
 
 }  // namespace longtail::cli

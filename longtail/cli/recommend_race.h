@@ -26,9 +26,8 @@ struct RaceOutcome {
 // The accuracy that the goal is about, at the last epoch, in percent; NaN if it cannot be told.
 double goal_value(report::Goal goal, const train::RunLog& log);
 
-// `plan` is that of the folder; with its epochs cut it is written again. Interrupted if a signal asks to
-// stop.
-RaceOutcome run_race(RecommendPlan& plan, report::Goal goal, const std::filesystem::path& out,
-                     TimeBudget& budget);
+// `plan` is that of the folder, with its goal; with its epochs cut it is written again. Interrupted if a signal asks
+// to stop.
+RaceOutcome run_race(RecommendPlan& plan, const std::filesystem::path& out, TimeBudget& budget);
 
 }  // namespace longtail::cli

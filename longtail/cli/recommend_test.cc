@@ -9,8 +9,11 @@
 #include <thread>
 
 #include "longtail/base/file.h"
+#include "longtail/base/quote.h"
+#include "longtail/cli/recommend_plan.h"
 #include "longtail/cli/testing.h"
 #include "longtail/data/testing.h"
+#include "longtail/report/live.h"
 #include "longtail/train/run_log.h"
 
 namespace longtail::cli {
@@ -18,6 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -51,6 +55,30 @@ class RecommendCommand : public testing::Test {
                                       "--strategies"};
     words.insert(words.end(), more.begin(), more.end());
     return words;
+  }
+  // More flags, before the strategies.
+  static std::vector<std::string> with(std::vector<std::string> words,
+                                       const std::vector<std::string>& flags) {
+    words.insert(words.begin() + 2, flags.begin(), flags.end());
+    return words;
+  }
+  // A folder whose plan has 1 epoch and whose time is used up: the command stops before it trains.
+  fs::path used_up(const std::string& name, const std::vector<std::string>& texts) const {
+    RecommendPlan plan;
+    plan.pictures = (folder_ / "photos").string();
+    plan.candidates = candidates_of(texts, plan.config);
+    plan.baseline = plan.candidates[plain_uniform(plan.candidates)].series;
+    plan.goal = report::Goal::kBalanced;
+    plan.config.dataset = "pictures";
+    plan.config.model = "resnet20";
+    plan.config.batch_size = 8;
+    plan.config.select = "last";
+    set_epochs(plan.config, 1);
+    plan.epochs_given = true;
+    plan.run_seconds = 1;
+    write_plan(folder_ / name, plan);
+    base::write_atomically(folder_ / name / "recommend.seconds", "99999\n");
+    return folder_ / name;
   }
   // What stands between the last two blank lines.
   static std::string sentence(const std::string& out) {
@@ -133,6 +161,101 @@ TEST_F(RecommendCommand, ChoosesAmongRemediesTooAndGivesTheNetworkOfTheOneItName
   const Outcome resumed = run_program(again);
   EXPECT_EQ(resumed.code, 0) << resumed.err;
   EXPECT_EQ(sentence(resumed.out), said);
+}
+
+TEST_F(RecommendCommand, ARaceKeepsItsGoalAndItsBaselineSoThatWhoeverReportsSaysTheSame) {
+  const std::vector<std::string> plain = command("tail", {"progressive", "class_balanced"});
+  const fs::path out = folder_ / "tail";
+  const Outcome first = run_program(with(plain, {"--goal", "tail"}));
+  ASSERT_EQ(first.code, 0) << first.err;
+  const std::string said = sentence(first.out);
+  EXPECT_NE(said, "");
+  EXPECT_THAT(base::read_text(out / "report/summary.md"),
+              HasSubstr("\n" + base::quote::markdown(said) + "\n"));
+  EXPECT_THAT(report::LiveStudy(out).page(), HasSubstr(base::quote::html(said)));
+  const auto reported = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"report",        out.string(), "--json",
+                                      "--tables-only", "--out",      (folder_ / "again").string()};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = run_program(words);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return json::parse(outcome.out);
+  };
+  const json same = reported({});
+  EXPECT_EQ(same["recommendation"]["sentence"], said);
+  EXPECT_EQ(same["recommendation"]["goal"], "tail");
+  EXPECT_FALSE(same["findings"].empty());
+  for (const json& finding : same["findings"]) EXPECT_EQ(finding["baseline"], "progressive");
+
+  // The goal is kept; another one is refused.
+  const Outcome resumed = run_program(plain);
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(sentence(resumed.out), said);
+  EXPECT_EQ(reported({})["recommendation"]["sentence"], said);
+  const Outcome other = run_program(with(plain, {"--goal", "overall"}));
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, AllOf(HasSubstr("is decided by --goal tail"), HasSubstr("give another --out")));
+
+  // A report by another goal may be asked for, and says what it is.
+  const json asked = reported({"--goal", "overall"});
+  EXPECT_EQ(asked["recommendation"]["goal"], "overall");
+  EXPECT_THAT(
+      asked["recommendation"]["sentence"].get<std::string>(),
+      AllOf(HasSubstr("This is not what the race was decided by"), HasSubstr("went by tail accuracy.")));
+}
+
+TEST_F(RecommendCommand, ResumesByAnySpellingOfTheFolderAndRefusesWhatThePlanDoesNotHave) {
+  const fs::path out = used_up("held", {"uniform", "progressive"});
+  const auto resumes = [&](const std::string& pictures) {
+    std::vector<std::string> words = command("held", {"uniform", "progressive"});
+    words[1] = pictures;
+    const Outcome outcome = run_program(words);
+    EXPECT_EQ(outcome.code, 130) << pictures << "\n" << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("Resuming the plan")) << pictures;
+    EXPECT_THAT(outcome.err, HasSubstr("The time is up")) << pictures;
+  };
+  const std::string photos = (folder_ / "photos").string();
+  resumes(photos);
+  resumes(photos + "/");
+  resumes((folder_ / "photos/wren/..").string());
+  const auto refused = [&](const std::vector<std::string>& words, const std::string& why) {
+    const Outcome outcome = run_program(words);
+    EXPECT_EQ(outcome.code, 2) << outcome.out;
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr(why), HasSubstr("another --out")));
+  };
+  std::vector<std::string> words = command("held", {"uniform", "progressive"});
+  words[7] = "7";
+  refused(words, "holds a plan with --epochs 1, which 7 cannot change now");
+  refused(command("held", {"uniform", "square_root"}), "holds an answer about");
+  words = command("held", {"uniform", "progressive"});
+  refused(with(words, {"--batch-size", "16"}), "--batch-size 8");
+  refused(with(words, {"--goal", "worst"}), "--goal balanced");
+  words[1] = (folder_ / "photos/wren").string();
+  refused(words, "holds an answer about");
+
+  // The plan of an earlier version does not say its goal: the first that is given is kept.
+  json plan = json::parse(base::read_text(plan_path(out)));
+  plan.erase("goal");
+  plan.erase("baseline");
+  base::write_atomically(plan_path(out), plan.dump());
+  words = command("held", {"uniform", "progressive"});
+  EXPECT_EQ(run_program(with(words, {"--goal", "worst"})).code, 130);
+  plan = json::parse(base::read_text(plan_path(out)));
+  EXPECT_EQ(plan["goal"], "worst");
+  EXPECT_EQ(plan["baseline"], "uniform");
+  refused(with(words, {"--goal", "balanced"}), "--goal worst");
+}
+
+TEST_F(RecommendCommand, TakesClassSizesFromAFileOfCounts) {
+  base::write_atomically(folder_ / "counts.txt", "5\n4\n3\n");
+  std::vector<std::string> words = command("counts", {"uniform", "progressive"});
+  words[5] = "1s";  // not enough: it looks at the data and stops
+  words[7] = "200";
+  const Outcome outcome =
+      run_program(with(words, {"--profile", "counts", "--counts-file", (folder_ / "counts.txt").string()}));
+  EXPECT_EQ(outcome.code, 2) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("3 classes, 12 training images: 5 to 3 each"));
+  EXPECT_THAT(run_program(with(words, {"--profile", "counts"})).err, HasSubstr("counts_file"));
 }
 
 TEST_F(RecommendCommand, SaysWhatIsMissing) {

@@ -103,9 +103,8 @@ void add_report(App& app) {
       ->add_option(
           "--goal", flags->choices.goal,
           "What best means: `balanced` accuracy (mean over classes), `overall`, `tail`, or `worst`, the "
-          "lowest\nof head, medium and tail.")
-      ->check(IsMember({"balanced", "overall", "tail", "worst"}))
-      ->capture_default_str();
+          "lowest\nof head, medium and tail. [balanced; in the folder of `longtail recommend` its own]")
+      ->check(IsMember({"balanced", "overall", "tail", "worst"}));
   command
       ->add_option(
           "--names", flags->names,

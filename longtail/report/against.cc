@@ -11,6 +11,7 @@
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
 #include "longtail/report/embedded.h"
+#include "longtail/train/config.h"
 
 namespace longtail::report {
 namespace {
@@ -55,6 +56,11 @@ std::vector<Baseline> field_baselines() {
     one.protocol["dataset"] = "cifar100";
     one.protocol["loss"] = "cross_entropy";
     one.protocol["model"] = "resnet32";
+    one.protocol["width"] = "1";
+    one.protocol["head"] = "linear";
+    one.protocol["image_size"] = "32";
+    one.protocol["n_max"] = "500";
+    one.protocol["rebalance"] = "none";
     all.push_back(std::move(one));
   }
   return all;
@@ -69,7 +75,17 @@ bool same_value(const std::string& a, const std::string& b) {
 
 std::map<std::string, std::string> protocol_of(const RunResult& run) {
   std::map<std::string, std::string> protocol = run.config;
-  if (run.log) protocol["epochs"] = std::to_string(run.log->epochs());
+  if (!run.log) return protocol;
+  protocol["epochs"] = std::to_string(run.log->epochs());
+  const bool ours = run.log->schema > 0;  // the paper's logs leave out what they do not know
+  for (const auto& entry : train::run_params().entries()) {
+    if (ours && !entry.info.omitted.empty()) protocol.emplace(entry.info.name, entry.info.omitted);
+  }
+  // 0: as many as the data set has.
+  const auto& counts = run.log->class_counts;
+  if (const auto n_max = protocol.find("n_max");
+      n_max != protocol.end() && n_max->second == "0" && !counts.empty())
+    n_max->second = std::to_string(*std::max_element(counts.begin(), counts.end()));
   return protocol;
 }
 
@@ -135,34 +151,27 @@ Results paper_results() {
 }
 
 const std::map<std::string, std::string>& paper_protocol() {
-  static const std::map<std::string, std::string> protocol = {{"dataset", "cifar100"},
-                                                              {"profile", "exp"},
-                                                              {"class_order", "label"},
-                                                              {"model", "resnet32"},
-                                                              {"shortcut", "projection"},
-                                                              {"augment", "crop_flip"},
-                                                              {"loss", "cross_entropy"},
-                                                              {"epochs", "200"},
-                                                              {"batch_size", "128"},
-                                                              {"lr", "0.1"},
-                                                              {"momentum", "0.9"},
-                                                              {"weight_decay", "0.0002"},
-                                                              {"clip", "5"},
-                                                              {"schedule", "multistep"},
-                                                              {"warmup_epochs", "5"},
-                                                              {"milestones", "160,180"},
-                                                              {"lr_decay", "0.01"},
-                                                              {"val_fraction", "0"}};
+  static const std::map<std::string, std::string> protocol = {
+      {"dataset", "cifar100"},   {"profile", "exp"},         {"n_max", "500"},
+      {"counts_file", ""},       {"class_order", "label"},   {"image_size", "32"},
+      {"model", "resnet32"},     {"shortcut", "projection"}, {"width", "1"},
+      {"head", "linear"},        {"augment", "crop_flip"},   {"loss", "cross_entropy"},
+      {"epochs", "200"},         {"batch_size", "128"},      {"lr", "0.1"},
+      {"momentum", "0.9"},       {"weight_decay", "0.0002"}, {"clip", "5"},
+      {"schedule", "multistep"}, {"warmup_epochs", "5"},     {"milestones", "160,180"},
+      {"lr_decay", "0.01"},      {"val_fraction", "0"},      {"select", "overall"},
+      {"rebalance", "none"}};
   return protocol;
 }
 
 std::vector<std::string> protocol_differences(const std::map<std::string, std::string>& ours,
                                               const std::map<std::string, std::string>& theirs) {
+  const auto shown = [](const std::string& value) { return value.empty() ? "none" : value; };
   std::vector<std::string> differences;
   for (const auto& [key, value] : theirs) {
     const auto found = ours.find(key);
     if (found != ours.end() && !same_value(found->second, value)) {
-      differences.push_back(fmt::format("{} ({} there, {} here)", key, value, found->second));
+      differences.push_back(fmt::format("{} ({} there, {} here)", key, shown(value), shown(found->second)));
     }
   }
   return differences;
@@ -305,6 +314,12 @@ Against against_paper(const Results& results, const SummaryOptions& options) {
       "seeds.");
   if (options.at == At::kLast)
     table.notes.push_back("Ours at the last epoch, the paper's at the best epoch.");
+  if (options.at == At::kBest && results.select != Select::kAsLogged)
+    table.notes.push_back(fmt::format(
+        "Ours at the epoch with the highest {} accuracy on the test images (--select), {}.",
+        select_name(results.select),
+        results.select == Select::kOverall ? "as the paper's"
+                                           : "the paper's at that with the highest overall accuracy"));
   Against against;
   against.refusals = refusal_sentences(refused, "the paper");
   if (table.rows.empty()) return against;

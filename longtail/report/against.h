@@ -23,7 +23,8 @@ struct Against {
 // The paper's 36 results, embedded.
 Results paper_results();
 
-// The parameters of a run as one map, the epochs as they were trained.
+// The parameters of a run as one map, the epochs as they were trained, what our logs leave out as its default and the
+// size of the largest class as it was.
 std::map<std::string, std::string> protocol_of(const RunResult& run);
 
 // The training loss beside the published curves, by stretches of epochs, and which momentum the runs had: a

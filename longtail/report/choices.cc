@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <system_error>
+#include <optional>
 
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
@@ -42,15 +42,13 @@ ReportOptions options_of(const std::vector<std::filesystem::path>& inputs, const
   options.read.select = kSelects[place("select", choices.select, kSelectWords)];
   options.read.epochs = epochs_of(choices.epochs);
   options.summary.baseline = choices.baseline;
-  options.summary.goal = parse_goal(choices.goal);
+  const std::optional<Goal> goal =
+      choices.goal.empty() ? std::nullopt : std::optional(parse_goal(choices.goal));
+  options.summary.goal = goal.value_or(Goal::kBalanced);
   options.summary.deviation = static_cast<Deviation>(place("std", choices.deviation, kDeviationWords));
   options.summary.at = static_cast<At>(place("at", choices.at, kAtWords));
   if (choices.select == "last") options.summary.at = At::kLast;
-  std::error_code ignored;
-  if (inputs.size() == 1 && std::filesystem::exists(inputs[0] / kRaceFile, ignored)) {
-    options.summary.looks = LookPlan{};
-    options.summary.at = At::kLast;
-  }
+  report_as_raced(options, goal);
   if (!choices.against.empty()) place("against", choices.against, std::array<std::string_view, 1>{"paper"});
   options.against_paper = !choices.against.empty();
   return options;

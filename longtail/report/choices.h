@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "longtail/report/race.h"
 #include "longtail/report/report.h"
 
 namespace longtail::report {
@@ -18,8 +19,8 @@ inline constexpr std::array<std::string_view, 5> kSelectWords = {"log", "overall
                                                                  "last"};
 
 struct Choices {
-  std::string baseline{};         // a series; empty: uniform, or the first
-  std::string goal = "balanced";  // (parse_goal)
+  std::string baseline{};  // a series; empty: uniform, or the first
+  std::string goal{};      // (parse_goal); empty: that of the race whose folder it is, otherwise balanced
   std::string deviation{kDeviationWords[0]};
   std::string at{kAtWords[0]};
   std::string select{kSelectWords[0]};
@@ -28,10 +29,8 @@ struct Choices {
 };
 
 // The options for these inputs; `out`, `tables_only` and names are left to the caller. A word that is not there is a
-// UsageError that names those that are. The folder of a race (`longtail recommend`) is reported as its looks decided.
+// UsageError that names those that are. The folder of a race (`longtail recommend`) is reported as its looks decided
+// (race.h).
 ReportOptions options_of(const std::vector<std::filesystem::path>& inputs, const Choices& choices);
-
-// `longtail recommend` keeps its plan in this file of its folder.
-inline constexpr std::string_view kRaceFile = "recommend.json";
 
 }  // namespace longtail::report

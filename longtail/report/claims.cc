@@ -76,13 +76,14 @@ Judge above_for_every_seed(const Series& series, const Condition& rho, Metric me
   };
 }
 
+// One seed above and one below settle it; as long as no two contradict each other, three seeds may still tell otherwise.
 Judge seeds_disagree(const Series& series, const Condition& rho, Metric metric) {
   return [=](const Side& side) {
     const Pairs pairs = pairs_of(side, series, rho, metric);
     if (pairs.count == 0) return missing("no pair");
-    const bool agree = std::max(pairs.above, pairs.below) == pairs.count;
-    if (agree && pairs.count < kPaperSeeds) return missing(pairs.words());
-    return judged(!agree, kPaperSeeds, pairs.words());
+    const bool disagree = pairs.above > 0 && pairs.below > 0;
+    if (!disagree && pairs.count < kPaperSeeds) return missing(pairs.words());
+    return judged(disagree, kPaperSeeds, pairs.words());
   };
 }
 

@@ -154,6 +154,71 @@ TEST(AgainstTest, OneContrarySeedSettlesItAndTwoThatAgreeDoNot) {
             "cannot be told");
 }
 
+TEST(AgainstTest, ATiedSeedNeitherProvesNorRefutesThatTheSeedsDisagree) {
+  const auto verdict = [](std::int64_t seeds, std::int64_t below) {
+    std::vector<RunResult> runs;
+    for (std::int64_t seed = 1; seed <= seeds; ++seed) {
+      for (const char* strategy : {"uniform", "progressive"}) {
+        RunResult& run = runs.emplace_back();
+        run.strategy = strategy;
+        run.series = Series(strategy);
+        run.rho = 100;
+        run.seed = seed;
+        const double own = run.strategy == "uniform" || seed == 1 ? 40
+                           : seed == below                        ? 39
+                                                                  : 41;  // the first is tied
+        run.best = {own, 60, 40, 12, own};
+      }
+    }
+    const auto claims = judge_claims(detail::arrange(std::move(runs), {}, {}), paper_results(), {});
+    return verdict_words(
+        claim(claims, "Overall: the seeds disagree whether progressive is above uniform, ρ = 100").ours);
+  };
+  EXPECT_EQ(verdict(1, 0), "cannot be told");
+  EXPECT_EQ(verdict(2, 0), "cannot be told");
+  EXPECT_EQ(verdict(3, 0), "does not hold");
+  EXPECT_EQ(verdict(3, 3), "holds");
+}
+
+TEST(AgainstTest, AnotherNetworkOtherDataAnotherEpochOrARebalancedNetworkIsNotThePapers) {
+  const auto refusals = [](const std::map<std::string, std::string>& settings) {
+    const test::Folder logs("not_the_papers");
+    train::RunLog log = test::make_log({"uniform", 100, 42, 200});
+    for (const auto& [key, value] : settings) log.config[key] = value;
+    logs.add("a", log);
+    const Results results = read_results(std::vector{logs.path()});
+    EXPECT_EQ(comparable_with_paper(results).runs.empty(), !against_paper(results, {}).refusals.empty());
+    return against_paper(results, {}).refusals;
+  };
+  // At the defaults a log leaves some of these out.
+  EXPECT_THAT(refusals({}), IsEmpty());
+  EXPECT_THAT(refusals({{"n_max", "0"}, {"counts_file", ""}, {"width", "1"}}), IsEmpty());
+  EXPECT_THAT(refusals({{"width", "2"}}), ElementsAre(HasSubstr("differs: width (1 there, 2 here).")));
+  EXPECT_THAT(refusals({{"n_max", "250"}}), ElementsAre(HasSubstr("n_max (500 there, 250 here)")));
+  EXPECT_THAT(refusals({{"image_size", "64"}}), ElementsAre(HasSubstr("image_size (32 there, 64 here)")));
+  EXPECT_THAT(refusals({{"select", "last"}}), ElementsAre(HasSubstr("select (overall there, last here)")));
+  EXPECT_THAT(refusals({{"rebalance", "crt"}}), ElementsAre(HasSubstr("rebalance (none there, crt here)")));
+  EXPECT_THAT(refusals({{"counts_file", "mine"}}), ElementsAre(HasSubstr("(none there, mine here)")));
+}
+
+TEST(AgainstTest, OfAGridOverTheWidthOnlyTheNetworkOfThePaperIsComparedAndASelectedEpochIsSaid) {
+  const test::Folder logs("widths");
+  train::RunLog log = test::make_log({"uniform", 100, 42, 200});
+  logs.add("a", log);
+  log.config["width"] = "2";
+  logs.add("b", log);
+  const std::vector<std::filesystem::path> paths = {logs.path()};
+  const Results same = comparable_with_paper(read_results(paths));
+  ASSERT_EQ(same.runs.size(), 1u);
+  EXPECT_FALSE(same.runs[0].config.contains("width"));
+  EXPECT_THAT(same.warnings, IsEmpty()) << "the other is no second run of the paper's";
+  EXPECT_THAT(against_paper(read_results(paths), {}).tables.at(0).notes,
+              Not(Contains(HasSubstr("--select"))));
+  const Results tail = read_results(paths, {.select = Select::kTail, .epochs = std::nullopt});
+  EXPECT_THAT(against_paper(tail, {}).tables.at(0).notes,
+              Contains(HasSubstr("Ours at the epoch with the highest tail accuracy on the test images")));
+}
+
 TEST(AgainstTest, ARunDoneOnTwoEnginesCountsOnceAndAnotherProtocolDoesNot) {
   const test::Folder logs("twice");
   train::RunLog log = test::make_log({"uniform", 100, 42, 200});

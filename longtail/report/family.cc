@@ -136,7 +136,8 @@ class Separate {
   double estimate(std::size_t i, std::size_t j) const { return pairs(i, j).mean; }
   Widths widths(std::size_t i, std::size_t j) const {
     const Pairs p = pairs(i, j);
-    if (p.count < 2) return {};
+    // The same difference in every seed has no spread to judge it by: that is not certainty.
+    if (p.count < 2 || p.deviation < kNoSpread) return {};
     const double error = p.deviation / std::sqrt(p.count);
     return {student_critical(p.count - 1, 1 - alpha_, Sides::kTwo) * error,
             student_critical(p.count - 1, 1 - alpha_, Sides::kOne) * error,
@@ -208,12 +209,13 @@ void compare_with_baseline(const SeedTable& table, const Fit& fit, const auto& i
     Standing& own = family.standings[fit.who[i]];
     const double width = intervals.widths(i, baseline).with_baseline;
     own.difference = intervals.estimate(i, baseline);
+    const bool same = same_in_every_seed(table, fit.who[i], fit.who[baseline]);
+    if (same) own.judgement = Judgement::kNoDifference;
     if (!std::isfinite(width)) continue;
     own.low = own.difference - width;
     own.high = own.difference + width;
-    own.judgement = same_in_every_seed(table, fit.who[i], fit.who[baseline]) ? Judgement::kNoDifference
-                    : own.low > 0 || own.high < 0                            ? Judgement::kEstablished
-                                                                             : Judgement::kNotEstablished;
+    if (!same)
+      own.judgement = own.low > 0 || own.high < 0 ? Judgement::kEstablished : Judgement::kNotEstablished;
   }
 }
 
@@ -250,13 +252,30 @@ void rule_out(const Fit& fit, const auto& intervals, std::size_t baseline, Famil
     Standing& own = family.standings[fit.who[i]];
     for (std::size_t j = 0; j < k; ++j) {
       if (j == i) continue;
-      const Widths widths = intervals.widths(i, j);
       const bool dunnett = i == baseline || j == baseline;
-      if (fit.who[j] == family.leader)
-        own.rival_margin = dunnett ? widths.with_baseline : widths.of_all_pairs;
-      const bool below = dunnett ? intervals.estimate(j, i) > widths.with_baseline : above[j][i];
+      const bool below =
+          dunnett ? intervals.estimate(j, i) > intervals.widths(i, j).with_baseline : above[j][i];
       if (open && below) own.may_be_best = false;
     }
+  }
+}
+
+// The leader is one that may be the best. Where runs are missing and each difference is judged by its own pairs, the
+// highest least-squares mean may be of one that is ruled out.
+void choose_leader(const Fit& fit, const auto& intervals, std::size_t baseline, Family& family) {
+  std::size_t first = 0;
+  for (std::size_t i = 1; i < fit.who.size(); ++i) {
+    const bool here = family.standings[fit.who[i]].may_be_best;
+    const bool there = family.standings[fit.who[first]].may_be_best;
+    if (here == there ? fit.effect[i] > fit.effect[first] : here) first = i;
+  }
+  family.leader = fit.who[first];
+  for (std::size_t i = 0; i < fit.who.size(); ++i) {
+    if (i == first) continue;
+    Standing& own = family.standings[fit.who[i]];
+    const Widths widths = intervals.widths(i, first);
+    own.rival_lead = intervals.estimate(first, i);
+    own.rival_margin = i == baseline || first == baseline ? widths.with_baseline : widths.of_all_pairs;
   }
 }
 
@@ -265,6 +284,7 @@ void judge(const SeedTable& table, const Fit& fit, const auto& intervals, std::s
   compare_with_baseline(table, fit, intervals, baseline, family);
   compare_with_best(fit, intervals, family);
   rule_out(fit, intervals, baseline, family);
+  choose_leader(fit, intervals, baseline, family);
   for (Standing& one : family.standings) {
     for (double* bound : {&one.low, &one.high, &one.best_low, &one.best_high}) *bound = possible(*bound);
   }
@@ -405,15 +425,28 @@ SeedTable part_of(const SeedTable& table, const std::vector<std::size_t>& strate
   return part;
 }
 
+std::vector<Lead> leads_of(const Family& family) {
+  std::vector<Lead> leads;
+  for (const std::size_t i : family.may_be_best()) {
+    if (i == family.leader) continue;
+    leads.push_back({family.standings[family.leader].effect - family.standings[i].effect,
+                     i == family.baseline || family.leader == family.baseline});
+  }
+  return leads;
+}
+
 double chance_to_settle(const std::vector<Lead>& leads, double residual, int strategies, int seeds,
-                        double alpha) {
+                        double alpha, int entrants) {
   const double dof = static_cast<double>(strategies - 1) * (seeds - 1);
-  // Of the step-down test the range of all but one: those between the leader and a rival are seldom all.
-  const double pair = pair_alpha({.alpha = alpha}, strategies, true);
-  const int means = std::max(2, strategies - 1);
+  const bool race = entrants > 0;
+  // Of the step-down test the range of all but one: those between the leader and a rival are seldom all. A race has
+  // one critical value for all pairs.
+  const double pair = pair_alpha({.alpha = alpha, .entrants = entrants}, strategies, true);
+  const int means = race ? entrants : std::max(2, strategies - 1);
+  const int others = (race ? entrants : strategies) - 1;
   Box box;
   for (const Lead& lead : leads) {
-    box.low.push_back(lead.with_baseline ? dunnett_critical(strategies - 1, dof, 1 - alpha, Sides::kTwo)
+    box.low.push_back(lead.with_baseline ? dunnett_critical(others, dof, 1 - alpha, Sides::kTwo)
                                          : all_pairs_critical(means, dof, 1 - pair));
     box.high.push_back(kInfinity);
     box.shift.push_back(lead.ahead / (residual * std::sqrt(2.0 / seeds)));
@@ -424,18 +457,11 @@ double chance_to_settle(const std::vector<Lead>& leads, double residual, int str
 }
 
 int seeds_to_settle(const Family& family, int seeds, double chance, int most) {
-  const std::vector<std::size_t> candidates = family.may_be_best();
-  if (candidates.size() < 2) return 0;
+  if (family.may_be_best().size() < 2) return 0;
   if (family.method != Method::kPooled) return -1;
-  std::vector<Lead> leads;
+  const std::vector<Lead> leads = leads_of(family);
   int strategies = 0;
   for (const Standing& one : family.standings) strategies += one.comparable;
-  const std::size_t leader = family.leader;
-  for (const std::size_t i : candidates) {
-    if (i == leader) continue;
-    leads.push_back({family.standings[leader].effect - family.standings[i].effect,
-                     i == family.baseline || leader == family.baseline});
-  }
   const auto enough = [&](int count) {
     return chance_to_settle(leads, family.residual, strategies, count, family.alpha) >= chance;
   };

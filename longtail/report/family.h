@@ -52,7 +52,7 @@ enum class Judgement {
   kEstablished,     // the interval does not contain 0
   kNotEstablished,  // it does
   kNoDifference,    // every seed gives exactly the same value
-  kCannotTell,      // no interval
+  kCannotTell,      // no interval: one seed, or the same difference in every seed
 };
 // "established", "not established", "no difference", "cannot be told".
 std::string judgement_words(Judgement judgement);
@@ -68,9 +68,9 @@ struct Standing {
   // Minus the best of the others (constrained: never both above or both below 0).
   double best_low = 0, best_high = 0;
   bool may_be_best = false;  // comparable and not ruled out
-  // Half-width of the interval for the leader minus this one, by which it is ruled out: Dunnett's with the
-  // baseline, otherwise Tukey's.
-  double rival_margin = 0;
+  // The leader minus this one, and the half-width of the interval by which it is ruled out: Dunnett's with the
+  // baseline, otherwise Tukey's. Infinite where there is no spread to judge by.
+  double rival_lead = 0, rival_margin = 0;
 };
 
 struct Family {
@@ -82,9 +82,10 @@ struct Family {
   double critical = 0;  // Dunnett's, two-sided; 0 unless pooled
   std::vector<Standing> standings{};  // as the table's strategies
   std::size_t baseline = 0;
-  std::size_t leader = 0;  // the highest least-squares mean; the first of equals
-  std::string limit{};     // a sentence, empty if all can be said
-  double unequal_p = 1;    // Cochran's test that one strategy's residuals are the largest by chance
+  // The highest least-squares mean of those that may be the best, of all if each is ruled out; the first of equals.
+  std::size_t leader = 0;
+  std::string limit{};   // a sentence, empty if all can be said
+  double unequal_p = 1;  // Cochran's test that one strategy's residuals are the largest by chance
 
   bool any_established() const;
   std::vector<std::size_t> may_be_best() const;
@@ -105,11 +106,18 @@ struct Lead {
   double ahead = 0;
   bool with_baseline = false;  // one of the two is the baseline
 };
+std::vector<Lead> leads_of(const Family& family);
+
+inline constexpr double kSettledChance = 0.8;
+
 // The chance that after `seeds` seeds the leader alone may be the best, if its leads and the residual are
-// what they seem and everything else is ruled out.
+// what they seem and everything else is ruled out. The residual is told by `strategies` with these seeds. At a look of
+// a race `entrants` are those that began (FamilyOptions); it may have been settled at a look before, so over all looks
+// the chance is no smaller.
 double chance_to_settle(const std::vector<Lead>& leads, double residual, int strategies, int seeds,
-                        double alpha);
-// How many more seeds give that an 80% chance; 0 if it is settled, -1 if more than `most` or not to be told.
-int seeds_to_settle(const Family& family, int seeds, double chance = 0.8, int most = 100);
+                        double alpha, int entrants = 0);
+// How many more seeds give that an 80% chance; 0 if it is settled, -1 if more than `most` or not to be told. Not of a
+// race, which has its own critical values and looks.
+int seeds_to_settle(const Family& family, int seeds, double chance = kSettledChance, int most = 100);
 
 }  // namespace longtail::report

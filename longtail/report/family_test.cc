@@ -378,6 +378,23 @@ TEST(FamilyTest, OneStrategyWithAGrosslyLargerSpreadIsJudgedApartFromTheOthers) 
   EXPECT_GT(family.standings[3].high - family.standings[3].low, 5);
 }
 
+TEST(FamilyTest, TheSameDifferenceInEverySeedIsNotCertainty) {
+  const Family family = analyse({{"a", "b", "c"}, {{40, 40, 40}, {40.5, 40.5, 40.5}, {30, 39, 44}}});
+  EXPECT_EQ(family.method, Method::kSeparate);
+  EXPECT_EQ(family.standings[1].judgement, Judgement::kCannotTell);
+  EXPECT_TRUE(std::isnan(family.standings[1].low)) << family.standings[1].low;
+  EXPECT_EQ(family.may_be_best().size(), 3u) << "nothing is established, so none is ruled out";
+  // 40.16 - 40.12 and 41.34 - 41.30 are not the same bits.
+  const Family two = analyse({{"a", "b", "c"}, {{40.12, 41.30}, {40.16, 41.34}, {39.5, 42}}});
+  EXPECT_EQ(two.method, Method::kSeparate);
+  EXPECT_EQ(two.standings[1].judgement, Judgement::kCannotTell);
+  EXPECT_TRUE(two.standings[0].may_be_best);
+  const Family tied = analyse({{"a", "b", "c"}, {{40, 41, 40}, {40, 41, 40}, {30, 39, 44}}});
+  EXPECT_EQ(tied.method, Method::kSeparate);
+  EXPECT_EQ(tied.standings[1].judgement, Judgement::kNoDifference);
+  EXPECT_EQ(tied.standings[1].difference, 0);
+}
+
 TEST(FamilyTest, CochransTestFindsFivePercentOfNoiseUnevenAtFivePercent) {
   // Under equal variances p < 0.05 in 5% of tables or fewer (Bonferroni).
   int below = 0;

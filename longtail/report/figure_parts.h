@@ -85,7 +85,7 @@ struct PanelLayout {
                "[0:1]\n"
                "set key center center horizontal maxrows {} samplen 2\nplot ",
                0.9 * plain / height, 1 - 0.01 * plain / height, rows) +
-           entries.substr(0, entries.size() - 2) + "\n";
+           (entries.empty() ? "NaN notitle" : entries.substr(0, entries.size() - 2)) + "\n";
   }
 };
 

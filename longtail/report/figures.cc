@@ -192,16 +192,19 @@ std::vector<NamedFigure> make_figures(const Results& results, const Summary& sum
   for (const Condition& condition : results.conditions) {
     if (std::optional<NamedFigure> figure = trade_off(d, condition)) figures.push_back(std::move(*figure));
   }
+  bool trained = false;  // or all were rebalanced, which have no curve and no schedule of their own
   for (const Condition& condition : results.conditions) {
-    if (!results.example(condition)) continue;
-    figures.push_back(convergence(d, condition));
-    figures.push_back(group_curves(d, condition));
+    const RunResult* example = results.example(condition);
+    if (!example) continue;
+    if (!example->log->parent) {
+      trained = true;
+      figures.push_back(convergence(d, condition));
+      figures.push_back(group_curves(d, condition));
+    }
     figures.push_back(class_accuracy(d, condition));
   }
-  if (results.has_logs()) {
-    figures.push_back(schedules(d));
-    figures.push_back(class_distribution(d));
-  }
+  if (trained) figures.push_back(schedules(d));
+  if (results.has_logs()) figures.push_back(class_distribution(d));
   return figures;
 }
 

@@ -1,8 +1,11 @@
 // The figures of what happened during training: curves, schedules, classes.
+#include <map>
 #include <numeric>
 #include <set>
 
 #include "longtail/base/error.h"
+#include "longtail/base/text.h"
+#include "longtail/data/groups.h"
 #include "longtail/report/curves.h"
 #include "longtail/report/figure_parts.h"
 #include "longtail/report/tables.h"
@@ -135,6 +138,47 @@ NamedFigure panels(const Drawing& d, const std::string& name, const Condition& c
   return out;
 }
 
+// Where the groups of the conditions are cut, on an axis of training images: each condition by its own thresholds, and
+// where they differ the label says whose they are.
+class Cuts {
+ public:
+  void add(const Condition& condition, const train::RunLog& log) {
+    const auto [tail, head] = data::Groups::parse(log.groups).decided(log.class_counts).thresholds();
+    seen_.insert({tail, head});
+    at_[head]["head above"].push_back(condition.phrase());
+    at_[tail]["tail below"].push_back(condition.phrase());
+  }
+  std::string arrows() const {
+    std::string out;
+    for (const auto& [threshold, words] : at_) {
+      if (threshold < 1) continue;  // a logarithmic axis has no such place
+      std::vector<std::string> labels;
+      for (const auto& [word, whose] : words)
+        labels.push_back(seen_.size() == 1 ? word : fmt::format("{} ({})", word, base::join(whose, "; ")));
+      out += fmt::format(
+          "set arrow from graph 0, first {0} to graph 1, first {0} nohead back lw 0.8 dt (1.5,2.5) lc rgb "
+          "'#444444'\n"
+          "set label {1} at graph 0.02, first {0} offset 0,0.5 tc rgb '#444444'\n",
+          threshold, quoted(base::join(labels, ", ")));
+    }
+    return out;
+  }
+
+ private:
+  std::set<std::array<std::int64_t, 2>> seen_;
+  std::map<std::int64_t, std::map<std::string, std::vector<std::string>>> at_;  // by threshold and word
+};
+
+// The mean of the values that there are, of those at `order[from]` to before `order[to]`; NaN if there is none.
+double mean_of_some(const std::vector<double>& values, const std::vector<std::size_t>& order,
+                    std::size_t from, std::size_t to) {
+  std::vector<double> some;
+  for (std::size_t j = from; j < to; ++j) {
+    if (std::isfinite(values[order[j]])) some.push_back(values[order[j]]);
+  }
+  return mean(some);
+}
+
 }  // namespace
 
 NamedFigure convergence(const Drawing& d, const Condition& condition) {
@@ -155,7 +199,8 @@ NamedFigure schedules(const Drawing& d) {
   NamedFigure out{"schedules", base::Figure(kColumn, 6.2)};
   const RunResult* run = nullptr;
   for (const Condition& condition : d.results.conditions) {
-    if (const RunResult* found = d.results.example(condition)) run = found;
+    const RunResult* found = d.results.example(condition);
+    if (found != nullptr && !found->log->parent) run = found;
   }
   if (run == nullptr) base::fail("there is no run whose schedule could be drawn");
   std::string rows;
@@ -190,7 +235,7 @@ NamedFigure schedules(const Drawing& d) {
 NamedFigure class_distribution(const Drawing& d) {
   NamedFigure out{"class_distribution", base::Figure(kColumn, 6.2)};
   std::string plot;
-  std::set<double> thresholds;
+  Cuts cuts;
   std::size_t classes = 1;
   double least = 1e9, most = 1;
   for (std::size_t c = 0; c < d.results.conditions.size(); ++c) {
@@ -208,26 +253,15 @@ NamedFigure class_distribution(const Drawing& d) {
     plot += fmt::format("{}$counts{} using 1:2 with lines lw 1.4 dt {} lc rgb '{}' title {}",
                         plot.empty() ? "plot " : ", ", c, kDash[c % 5 + 1], kGreys[c % kGreys.size()],
                         quoted(d.results.conditions[c].phrase()));
-    const std::string& groups = run->log->groups;
-    const std::size_t comma = groups.find(',');
-    thresholds.insert(comma == std::string::npos ? 100 : std::atof(groups.c_str()));
-    thresholds.insert(comma == std::string::npos ? 20 : std::atof(groups.c_str() + comma + 1));
+    cuts.add(d.results.conditions[c], *run->log);
   }
-  std::string script =
+  const std::string script =
       std::string(kPlain) +
       fmt::format("set key top right\nset logscale y\nset yrange [{}:{}]\n", 0.7 * least, 1.3 * most) +
-
       "set xlabel 'Class, most frequent first' offset 0,0.4\nset ylabel 'Training images'\n" +
       fmt::format("set xrange [1:{}]\nset xtics 1, {}\n", std::max<std::size_t>(classes, 2),
                   class_step(static_cast<double>(classes)));
-  for (double threshold : thresholds) {
-    script += fmt::format(
-        "set arrow from graph 0, first {0} to graph 1, first {0} nohead back lw 0.8 dt (1.5,2.5) lc rgb "
-        "'#444444'\n"
-        "set label '{1}' at graph 0.02, first {0} offset 0,0.5 tc rgb '#444444'\n",
-        threshold, threshold == *thresholds.rbegin() ? "head above" : "tail below");
-  }
-  out.figure.script(script + plot);
+  out.figure.script(script + cuts.arrows() + plot);
   return out;
 }
 
@@ -248,13 +282,13 @@ NamedFigure class_accuracy(const Drawing& d, const Condition& condition) {
     if (accuracy.empty()) continue;
     std::string rows, trend;
     for (std::size_t i = 0; i < order.size(); ++i) {
-      if (counts[order[i]] == 0) continue;
+      // A class without test images has no accuracy.
+      if (counts[order[i]] == 0 || !std::isfinite(accuracy[order[i]])) continue;
       rows += fmt::format("{} {:.3f}\n", counts[order[i]], accuracy[order[i]]);
       const std::size_t from = i < half ? 0 : i - half, to = std::min(order.size(), i + half + 1);
-      double sum = 0;
-      for (std::size_t j = from; j < to; ++j) sum += accuracy[order[j]];
-      trend += fmt::format("{} {:.3f}\n", counts[order[i]], sum / static_cast<double>(to - from));
+      trend += fmt::format("{} {:.3f}\n", counts[order[i]], mean_of_some(accuracy, order, from, to));
     }
+    if (rows.empty()) continue;
     out.figure.block(fmt::format("class{}", s), rows);
     out.figure.block(fmt::format("trend{}", s), trend);
     points +=

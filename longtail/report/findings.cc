@@ -41,11 +41,17 @@ void remark_on_statistics(const Summary& summary, std::vector<std::string>& rema
 void remark_on_spread(const Summary& summary, std::vector<std::string>& remarks) {
   for (const FamilyOf& one : summary.families) {
     if (one.family.method != Method::kSeparate) continue;
-    remarks.push_back(
-        fmt::format("{} accuracy at {}: the spread over seeds differs grossly between the strategies "
-                    "(Cochran's test, {}). "
-                    "Each difference is judged by its own spread (paired t, Bonferroni's correction).",
-                    metric_title(one.metric), one.condition.phrase(), p_text(one.family.unequal_p)));
+    const bool without =
+        std::any_of(one.family.standings.begin(), one.family.standings.end(), [](const Standing& own) {
+          return std::isfinite(own.difference) && own.judgement == Judgement::kCannotTell;
+        });
+    remarks.push_back(fmt::format(
+        "{} accuracy at {}: the spread over seeds differs grossly between the strategies "
+        "(Cochran's test, {}). "
+        "Each difference is judged by its own spread (paired t, Bonferroni's correction).{}",
+        metric_title(one.metric), one.condition.phrase(), p_text(one.family.unequal_p),
+        without ? " One that is the same in every seed, or known from one seed, has no spread to judge it by."
+                : ""));
   }
 }
 
@@ -112,8 +118,13 @@ void remark_on_selection(const Results& results, const Summary& summary, std::ve
   }
   if (gaps.empty() || summary.options.at != At::kBest) return;
   const auto [low, high] = std::minmax_element(gaps.begin(), gaps.end());
-  bool on_test = false;
-  for (const RunResult& run : results.runs) on_test = on_test || (run.log && run.log->selected_on == "test");
+  bool on_test = results.select != Select::kAsLogged, chosen = on_test;
+  for (const RunResult& run : results.runs) {
+    if (!run.log || run.log->selected_by == "last") continue;
+    chosen = true;
+    on_test = on_test || run.log->selected_on == "test";
+  }
+  if (!chosen) return;  // the last epoch is what the logs call the best
   remarks.push_back(fmt::format(
       "Results are those of the best epoch, chosen on {}. It is {} points of overall accuracy "
       "above the last epoch{}{}.",

@@ -2,6 +2,7 @@
 // small grids: two strategies and more, one seed and more, missing runs, ties. What the tables say is checked
 // against a slow calculation of its own.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,6 +14,10 @@
 
 namespace longtail::report {
 namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
 
 constexpr std::array<const char*, 4> kStrategies = {"uniform", "class_balanced", "square_root",
                                                     "progressive"};
@@ -186,6 +191,7 @@ void check_recommendation(const Made& made) {
       if (series.title() != row[1].text) continue;
       if (row[8].text == "ruled out") out.push_back(series);
       if (row[8].text == "yes") in.push_back(series);
+      if (row[8].text == "ruled out") continue;
       const double effect = series == made.summary.baseline ? 0 : row[2].value;
       if (effect > best + 1e-9) {
         best = effect;
@@ -208,6 +214,31 @@ void check_recommendation(const Made& made) {
       EXPECT_NE(said.sentence.find(series.words(), said.sentence.find("ruled out")), std::string::npos);
     }
   }
+}
+
+TEST(FindingsTest, AnEpochThatTheReportSelectsIsChosenOnTheTestImages) {
+  const test::Folder folder("selected_on");
+  train::RunLog log = test::make_log({"uniform", 100, 1, 6});
+  log.selected_on = "validation";
+  log.val_acc = log.test_acc;  // their best epoch is the same
+  folder.add("one", log);
+  const std::vector<std::filesystem::path> paths = {folder.path()};
+  const auto remarks = [&](Select select) {
+    const Results results = read_results(paths, {.select = select, .epochs = std::nullopt});
+    return summarise(results, {}).remarks;
+  };
+  const auto caption = [&](Select select) {
+    const Results results = read_results(paths, {.select = select, .epochs = std::nullopt});
+    return calibration_table(results, {})->caption;
+  };
+  EXPECT_THAT(remarks(Select::kAsLogged), Contains(HasSubstr("chosen on held-out images")));
+  EXPECT_THAT(remarks(Select::kOverall), Contains(HasSubstr("chosen on the test images")));
+  EXPECT_THAT(caption(Select::kAsLogged), HasSubstr(", best epoch."));
+  EXPECT_THAT(caption(Select::kOverall), HasSubstr(", the log's best epoch."));
+  log.selected_by = "last";
+  folder.add("one", log);
+  EXPECT_THAT(remarks(Select::kAsLogged), Not(Contains(HasSubstr("the best epoch, chosen"))));
+  EXPECT_THAT(remarks(Select::kOverall), Contains(HasSubstr("chosen on the test images")));
 }
 
 TEST(FindingsTest, EverySentenceSaysWhatTheTablesSay) {

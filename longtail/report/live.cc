@@ -6,6 +6,7 @@
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
 #include "longtail/report/page.h"
+#include "longtail/report/race.h"
 #include "longtail/report/report.h"
 #include "longtail/study/board.h"
 
@@ -67,6 +68,7 @@ Report report_of(const fs::path& folder) {
   options.inputs = {folder};
   options.read.unfinished = true;
   try {
+    report_as_raced(options);  // a race is judged at its looks, not whenever the page is made anew
     return make_report(options);
   } catch (const base::Error&) {
     Report empty;

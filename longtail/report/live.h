@@ -1,6 +1,6 @@
 // The page over a study that is still running: looked at again and again, made anew when an epoch has been
 // finished somewhere. Numbers, tables and findings are of finished runs alone; a run under way shows its
-// curves.
+// curves. The folder of a race (race.h) says what its looks have decided so far.
 #pragma once
 
 #include <filesystem>

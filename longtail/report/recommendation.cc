@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
@@ -67,6 +68,20 @@ const std::string& word_of_row(const Question& q, std::size_t row) {
   return q.words.empty() ? q.table.names[row] : q.words[row];
 }
 
+// The runs are those of a race that was decided by something else.
+bool of_another_goal(const Question& q) { return q.looks && q.looks->goal && *q.looks->goal != q.goal; }
+
+// The same question with the baseline of its race; none if it has that one, or there is no such strategy.
+std::optional<Question> with_baseline_of_race(const Question& q) {
+  if (!q.looks || q.looks->baseline.empty()) return std::nullopt;
+  const auto at = std::find(q.table.names.begin(), q.table.names.end(), q.looks->baseline);
+  const auto row = static_cast<std::size_t>(at - q.table.names.begin());
+  if (at == q.table.names.end() || row == q.baseline) return std::nullopt;
+  Question own = q;
+  own.baseline = row;
+  return own;
+}
+
 std::string no_look_words(const Question& q, const Family& family) {
   std::vector<std::string> there;
   for (std::size_t i = 0; i < family.standings.size(); ++i)
@@ -109,6 +124,7 @@ class Writer {
   std::string sentence() const {
     std::vector<std::string> parts;
     if (!made_.series && v_.family.method == Method::kNone) return refusal();
+    if (!made_.series && v_.candidates.empty()) return contradiction();
     parts.push_back(made_.series ? fmt::format("Use {}.", word(v_.leader)) : nothing_ruled_out());
     if (made_.series) parts.push_back(ranking());
     if (const std::string changes = changes_words(); !changes.empty()) parts.push_back(changes);
@@ -167,6 +183,13 @@ class Writer {
     return out;
   }
 
+  std::string contradiction() const {
+    return fmt::format(
+        "Nothing can be recommended: each of {} is below another one on the seeds that both have. That "
+        "happens only where runs are missing; run the missing seeds.",
+        words_of(v_.ruled_out));
+  }
+
   std::string nothing_ruled_out() const {
     std::string out = fmt::format(
         "Nothing can be recommended: none of {} is ruled out. {} has the highest {} ({})",
@@ -180,10 +203,11 @@ class Writer {
                          fixed(rival.low, 1, true), fixed(rival.high, 1, true));
     }
     if (rival.judgement == Judgement::kNoDifference) return "the same in every seed";
+    // Judged by itself, it is the same in every seed or known from one.
     return fmt::format("difference {}{}", fixed(rival.difference, 1),
-                       rival.judgement == Judgement::kCannotTell
+                       v_.family.method == Method::kNone
                            ? " in every seed, so there is no spread to judge it by"
-                           : "");
+                           : ", which has no spread to judge it by");
   }
 
   std::string ranking() const {
@@ -229,12 +253,22 @@ class Writer {
     return parts.empty() ? "" : capital(base::join(parts, "; ")) + ".";
   }
 
+  std::string close_race() const {
+    if (of_another_goal(q_)) return "";
+    const int last = q_.looks->seeds.back();
+    if (made_.seeds >= last)
+      return fmt::format("The race is over: its last look is the one after {} seeds.", count_word(last));
+    return fmt::format(
+        "They are too close: not even the last look, after {} seeds, would settle it with 80% chance.",
+        count_word(last));
+  }
+
   std::string more_seeds() const {
     if (made_.rivals.empty()) return "";
     if (!made_.more_seeds) {
-      return v_.family.method == Method::kPooled
-                 ? "They are too close: a hundred more seeds would not settle it with 80% chance."
-                 : "";
+      if (v_.family.method != Method::kPooled) return "";
+      return q_.looks ? close_race()
+                      : "They are too close: a hundred more seeds would not settle it with 80% chance.";
     }
     return fmt::format(
         "{} more seed{} would settle it with 80% chance, if the differences are what they seem.",
@@ -254,15 +288,36 @@ Change rival_of(const Question& q, const Verdicts& v, std::size_t row) {
   const Standing& leader = v.family.standings[v.family.leader];
   const Standing& other = v.family.standings[index(row)];
   Change change{.metric = std::string(goal_name(q.goal)), .against = q.table.names[row]};
-  change.difference = leader.effect - other.effect;
+  const bool judged = v.family.method != Method::kNone;  // or the last look of a race found no spread
+  change.difference = judged ? other.rival_lead : leader.effect - other.effect;
   change.low = possible(change.difference - other.rival_margin);
   change.high = possible(change.difference + other.rival_margin);
   change.judgement = Judgement::kNotEstablished;
-  if (v.family.method == Method::kNone) {  // the last look of a race found no spread among those still in
+  if (!judged || !std::isfinite(other.rival_margin)) {
     change.low = change.high = std::numeric_limits<double>::quiet_NaN();
     change.judgement = change.difference == 0 ? Judgement::kNoDifference : Judgement::kCannotTell;
   }
   return change;
+}
+
+// How many more seeds it is to the first look at which the leader alone would be left with 80% chance, by the critical
+// values of run_looks; 0: it is settled, no look is left that would, or it cannot be told.
+int seeds_to_settling_look(const Question& q, const Verdicts& v) {
+  const Family& family = v.family;
+  if (of_another_goal(q) || family.method != Method::kPooled || v.candidates.size() < 2) return 0;
+  // Of those that share a training one tells the residual, unless all do (family.h).
+  std::set<int> trainings;
+  for (const std::size_t row : v.candidates)
+    trainings.insert(q.table.trainings.empty() ? static_cast<int>(row) : q.table.trainings[row]);
+  const std::size_t apart = trainings.size() > 1 ? trainings.size() : v.candidates.size();
+  const int seeds = family.standings[family.leader].seeds;
+  for (const int look : q.looks->seeds) {
+    if (look > seeds && chance_to_settle(leads_of(family), family.residual, static_cast<int>(apart), look,
+                                         q.looks->alpha_of_a_look(),
+                                         static_cast<int>(q.table.strategies())) >= kSettledChance)
+      return look - seeds;
+  }
+  return 0;
 }
 
 // The leader by group: against the baseline, or if it is the baseline against whoever may gain most on it.
@@ -350,6 +405,7 @@ Race run_looks(const SeedTable& table, std::size_t baseline, const LookPlan& pla
 }
 
 Recommendation recommend(const Question& question) {
+  if (const auto own = with_baseline_of_race(question)) return recommend(*own);
   Recommendation made{.goal = question.goal};
   if (question.table.strategies() == 0) {
     made.sentence = "Nothing can be recommended. There is no run.";
@@ -362,7 +418,7 @@ Recommendation recommend(const Question& question) {
   if (leader.seeds > 0) made.leader = question.table.names[v.leader];
   // Also where those that are still in a race do not differ at all: the others are ruled out.
   if (v.family.method != Method::kNone || !v.ruled_out.empty()) {
-    if (!v.ruled_out.empty()) made.series = made.leader;
+    if (!v.ruled_out.empty() && leader.may_be_best) made.series = made.leader;
     for (const std::size_t row : v.candidates) made.may_be_best.push_back(question.table.names[row]);
     for (const std::size_t row : v.ruled_out) made.ruled_out.push_back(question.table.names[row]);
     for (const std::size_t row : v.candidates) {
@@ -372,10 +428,18 @@ Recommendation recommend(const Question& question) {
       if (metric == goal_name(question.goal)) continue;
       if (auto change = change_of(question, v, metric, table)) made.changes.push_back(std::move(*change));
     }
-    const int more = seeds_to_settle(v.family, leader.seeds);
+    const int more =
+        question.looks ? seeds_to_settling_look(question, v) : seeds_to_settle(v.family, leader.seeds);
     if (more > 0) made.more_seeds = more;
   }
   made.sentence = Writer(question, v, made).sentence();
+  if (of_another_goal(question)) {
+    std::string title(goal_title(*question.looks->goal));
+    title[0] = static_cast<char>(title[0] + 32);
+    made.sentence += fmt::format(
+        " This is not what the race was decided by: who was dropped, and when it stopped, went by {}.",
+        title);
+  }
   return made;
 }
 

@@ -32,6 +32,9 @@ Goal parse_goal(std::string_view name);  // a UsageError names the four
 struct LookPlan {
   std::vector<int> seeds = {3, 5, 8, 12};
   double alpha = 0.05;
+  std::string
+      baseline{};  // the name in the table of whom the others are compared with; empty: the question's
+  std::optional<Goal> goal{};  // what the race was decided by; none: by that of the question
   double alpha_of_a_look() const { return alpha / static_cast<double>(seeds.size()); }
 };
 
@@ -78,13 +81,17 @@ struct Recommendation {
   std::vector<std::string> ruled_out{};
   std::vector<Change> rivals{};   // the leader minus each of the others that may be best
   std::vector<Change> changes{};  // the leader by group, costs as well as gains
-  std::optional<int>
-      more_seeds{};  // that would settle it with 80% chance; none: settled, or too close to say
-  int seeds = 0;     // of the leader
+  // That would settle it with 80% chance, of a race as many as its next looks can have; none: settled, too close to
+  // say, or no look of the race is left that would.
+  std::optional<int> more_seeds{};
+  int seeds = 0;  // of the leader
   std::string sentence{};
 };
 
-// Recommends the leader if at least one strategy is ruled out; otherwise nothing.
+// Recommends the leader if another strategy is ruled out and it is not; otherwise nothing. Asked of a race for another goal than
+// it was decided by, it replays the looks by that goal as far as there are runs, and says so. That is honest: what is
+// ruled out then would have been ruled out too in a race by that goal, which might only have looked further. All
+// runs at once would not be: how many there are was decided by looking at them.
 Recommendation recommend(const Question& question);
 
 }  // namespace longtail::report

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "longtail/base/error.h"
@@ -214,6 +215,71 @@ TEST(RaceTest, OverAllLooksTheTrueBestIsRuledOutInAtMostOneStudyOfTwenty) {
   }
   EXPECT_LE(lost, 60);
   EXPECT_GT(lost, 5) << "the looks decide nothing at all";
+}
+
+TEST(RecommendationTest, WhoIsRuledOutIsNotRecommended) {
+  // Every seed that both have puts b a point below a. By least squares b is above it, through the seeds of the wild c.
+  const SeedTable table{{"a", "b", "c"},
+                        {{50.1, 49.9, 50.0, 50.2, 50.0, 50.0, kNaN, kNaN, kNaN, kNaN},
+                         {49.0, 48.9, 49.1, 49.1, kNaN, kNaN, 49.0, 49.1, 48.9, 49.0},
+                         {50, 30, 45, 20, 60, 70, 10, 12, 8, 11}}};
+  const Family family = analyse(table);
+  ASSERT_EQ(family.method, Method::kSeparate);
+  EXPECT_GT(family.standings[1].effect, 10);
+  const Recommendation made = recommend({.table = table});
+  EXPECT_EQ(made.series, "a") << made.sentence;
+  EXPECT_EQ(made.ruled_out, (std::vector<std::string>{"b", "c"}));
+  EXPECT_EQ(made.sentence.find("Use a. Balanced accuracy 50.0; b and c are ruled out."), 0u) << made.sentence;
+}
+
+TEST(RecommendationTest, WhereEachIsBelowAnotherNothingIsRecommended) {
+  // Two seeds have all three, the others two of them: a above b, b above c, and far more often c above a.
+  SeedTable table{{"a", "b", "c"}, {{60, 60}, {50, 50}, {39.5, 40.5}}};
+  for (std::size_t s = 0; s < 28; ++s) {
+    const double wobble = std::array{0.1, -0.1, 0.05, -0.05}[s % 4];
+    table.values[0].push_back(s < 4 ? 60 + wobble : s < 8 ? kNaN : 40);
+    table.values[1].push_back(s < 4 ? 50 : s < 8 ? 50 + wobble : kNaN);
+    table.values[2].push_back(s < 4 ? kNaN : s < 8 ? 40 : 50 + wobble);
+  }
+  const Recommendation made = recommend({.table = table});
+  EXPECT_FALSE(made.series);
+  EXPECT_EQ(made.ruled_out.size(), 3u);
+  EXPECT_EQ(
+      made.sentence,
+      "Nothing can be recommended: each of a, b and c is below another one on the seeds that both have. "
+      "That happens only where runs are missing; run the missing seeds.");
+}
+
+TEST(RecommendationTest, TheRecommendedSeriesIsNeverAmongTheRuledOutAndARivalIsInItsInterval) {
+  int apart = 0, recommended = 0;
+  for (std::uint64_t study = 0; study < 300; ++study) {
+    SeedTable table = planted({0, -1, 0}, 10, study, 0.05);
+    for (std::size_t s = 0; s < 10; ++s) {
+      table.values[2][s] += 25 * normal(study, 50, s);
+      if (s >= 4) table.values[s < 6 ? 1 : 0][s] = kNaN;
+    }
+    apart += analyse(table).method == Method::kSeparate;
+    const Recommendation made = recommend({.table = table});
+    recommended += made.series.has_value();
+    for (const std::string& out : made.ruled_out) EXPECT_NE(made.series, out) << made.sentence;
+    for (const Change& rival : made.rivals) {
+      EXPECT_LE(rival.low, rival.difference) << made.sentence;
+      EXPECT_GE(rival.high, rival.difference) << made.sentence;
+      if (made.series) {
+        EXPECT_LE(rival.low, 0) << "or it would be ruled out: " << made.sentence;
+      }
+    }
+  }
+  EXPECT_GT(apart, 250);
+  EXPECT_GT(recommended, 150);
+}
+
+TEST(RecommendationTest, ARivalWithoutSpreadIsSaidToBeThat) {
+  const Recommendation made =
+      recommend({.table = {{"a", "b", "c"}, {{40, 40, 40}, {40.5, 40.5, 40.5}, {30, 39, 44}}}});
+  EXPECT_FALSE(made.series);
+  EXPECT_NE(made.sentence.find("a (difference 0.5, which has no spread to judge it by)"), std::string::npos)
+      << made.sentence;
 }
 
 TEST(RecommendationTest, GoalsAreReadByName) {

@@ -445,6 +445,7 @@ Results detail::arrange(std::vector<RunResult> runs, std::vector<std::string> wa
   results.plainest = plainest_of(results.series, runs, keys);
   results.conditions.assign(conditions.begin(), conditions.end());
   results.seeds.assign(seeds.begin(), seeds.end());
+  results.select = options.select;
   results.varying.assign(keys.begin(), keys.end());
   results.runs = std::move(runs);
   for (const Condition& condition : results.conditions)

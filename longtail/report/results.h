@@ -50,6 +50,7 @@ struct RunResult {
 // Which epoch of a run counts as its best: the one its log says, or the first with the highest overall,
 // balanced or tail accuracy on the test images.
 enum class Select { kAsLogged, kOverall, kBalanced, kTail };
+std::string_view select_name(Select select);  // "log", "overall"
 
 struct ReadOptions {
   Select select = Select::kAsLogged;
@@ -67,6 +68,7 @@ class Results {
   Series plainest;                    // of the first strategy, the one nearest to the default parameters
   std::vector<Condition> conditions;  // ascending rho
   std::vector<std::int64_t> seeds;    // ascending
+  Select select = Select::kAsLogged;  // how the best epoch of the runs was chosen, if not by their logs
   std::vector<std::string> varying;   // parameters other than the strategy that differ between runs
   std::vector<std::string> warnings;
   // Of the series in a condition, as in family.h: those with the same number share a training.

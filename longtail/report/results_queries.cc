@@ -17,6 +17,11 @@ std::string_view metric_title(Metric metric) {
                                          "Balanced"}[static_cast<std::size_t>(metric)];
 }
 
+std::string_view select_name(Select select) {
+  return std::array<std::string_view, 4>{"log", "overall", "balanced",
+                                         "tail"}[static_cast<std::size_t>(select)];
+}
+
 double accuracy(const RunResult& run, Metric metric, At at) {
   if (at == At::kLast && !run.last) return std::nan("");
   return (at == At::kBest ? run.best : *run.last)[static_cast<std::size_t>(metric)];

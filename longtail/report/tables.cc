@@ -206,7 +206,7 @@ std::optional<Table> calibration_table(const Results& results, const SummaryOpti
               .caption = fmt::format(
                   "Macro F1, balanced accuracy and expected calibration error (15 bins), in percent. "
                   "{}, {}.",
-                  seeds_phrase(results, results.conditions), protocol_phrase(options))};
+                  seeds_phrase(results, results.conditions), logged_epoch_phrase(results, options.at))};
   table.columns = {{"ρ", true, true}, {"Strategy", true}, {"Macro F1"},   {"Balanced"},
                    {"ECE"},           {"ECE head"},       {"ECE medium"}, {"ECE tail"}};
   using Field = double train::FullResult::*;

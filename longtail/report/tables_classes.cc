@@ -9,6 +9,7 @@
 
 #include "longtail/data/groups.h"
 #include "longtail/report/tables.h"
+#include "longtail/report/tables_parts.h"
 
 namespace longtail::report {
 namespace {
@@ -25,7 +26,11 @@ std::vector<const RunResult*> runs_of(const Results& results, const Series& seri
   return runs;
 }
 
-std::string epoch_phrase(At at) { return at == At::kBest ? "best epoch" : "last epoch"; }
+std::string epoch_sentence(const Results& results, At at) {
+  std::string words = logged_epoch_phrase(results, at);
+  words[0] = static_cast<char>(words[0] - 32);
+  return words;
+}
 
 }  // namespace
 
@@ -61,7 +66,7 @@ std::optional<Table> every_class_table(const Results& results, const Condition& 
   const auto groups = data::Groups::parse(log.groups).decided(log.class_counts);
   Table table{.id = "every_class_" + condition.slug(),
               .caption = fmt::format("Test accuracy of each class (%) at {}. Mean ± std over seeds, {}.",
-                                     condition.phrase(), epoch_phrase(options.at))};
+                                     condition.phrase(), logged_epoch_phrase(results, options.at))};
   table.columns = {{"Class", true}, {"Images"}, {"Group", true}};
   std::vector<std::vector<std::vector<double>>> values;  // by series and class, over seeds
   for (const Series& series : results.series) {
@@ -103,7 +108,7 @@ std::optional<Table> group_confusion_table(const Results& results, const Conditi
               .caption = fmt::format(
                   "Where the test images of each group go at {}: percent of the group's images that are "
                   "classified right, and as another class of the head, the medium and the tail. {}.",
-                  condition.phrase(), options.at == At::kBest ? "Best epoch" : "Last epoch")};
+                  condition.phrase(), epoch_sentence(results, options.at))};
   table.columns = {
       {"Strategy", true, true}, {"Images of", true}, {"Right"}, {"As head"}, {"As medium"}, {"As tail"}};
   for (const Series& series : results.series) {
@@ -145,7 +150,7 @@ std::optional<Table> worst_pairs_table(const Results& results, const Condition& 
               .caption = fmt::format(
                   "The confusions that cost most at {}: of the test images of a class the percentage that is "
                   "taken for one other class. {}.",
-                  condition.phrase(), options.at == At::kBest ? "Best epoch" : "Last epoch")};
+                  condition.phrase(), epoch_sentence(results, options.at))};
   table.columns = {{"Strategy", true, true}, {"Class", true}, {"Images"},
                    {"Taken for", true},      {"Its images"},  {"Percent"}};
   struct Pair {

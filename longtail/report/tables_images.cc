@@ -8,6 +8,7 @@
 
 #include "longtail/report/compare.h"
 #include "longtail/report/tables.h"
+#include "longtail/report/tables_parts.h"
 
 namespace longtail::report {
 namespace {
@@ -52,8 +53,8 @@ std::optional<Table> classes_table(const Results& results, const Summary& summar
   Table table{
       .id = "classes_" + condition.slug(),
       .caption = fmt::format("Accuracy by class at {} (%), mean over seeds, with the 95% interval that the "
-                             "number of test images gives it (Wilson).",
-                             condition.phrase())};
+                             "number of test images gives it (Wilson).{}",
+                             condition.phrase(), at_logged_epoch(results, summary.options.at, "Accuracies"))};
   table.columns = {{"Class", true}, {"Training"}, {"Test"}};
   for (const Series& series : results.series) table.columns.push_back({series.title()});
   bool any = false;
@@ -103,8 +104,9 @@ std::optional<Table> image_pairs_table(const Results& results, const Summary& su
   Table table{
       .id = "images_" + condition.slug(),
       .caption = fmt::format("Balanced accuracy minus that of {} at {} (points), paired by test image and by "
-                             "seed: what each kind of chance leaves open (95%).",
-                             summary.baseline.title(), condition.phrase())};
+                             "seed: what each kind of chance leaves open (95%).{}",
+                             summary.baseline.title(), condition.phrase(),
+                             at_logged_epoch(results, summary.options.at, "Test images"))};
   table.columns = {{"Strategy", true}, {"Gained"}, {"Lost"},       {"Difference"},
                    {"Images: low"},    {"high"},   {"Seeds: low"}, {"high"}};
   std::map<std::int64_t, train::Predictions> baseline;

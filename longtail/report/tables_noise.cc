@@ -7,6 +7,7 @@
 
 #include "longtail/data/groups.h"
 #include "longtail/report/tables.h"
+#include "longtail/report/tables_parts.h"
 
 namespace longtail::report {
 namespace {
@@ -52,11 +53,11 @@ double test_noise(const train::RunLog& log, const train::FullResult& result, Met
 }
 
 std::optional<Table> noise_table(const Results& results, const Summary& summary, const Condition& condition) {
-  Table table{
-      .id = "noise_" + condition.slug(),
-      .caption = fmt::format("What chance does to the accuracy of one run at {} (standard deviations, "
-                             "points).",
-                             condition.phrase())};
+  Table table{.id = "noise_" + condition.slug(),
+              .caption = fmt::format(
+                  "What chance does to the accuracy of one run at {} (standard deviations, "
+                  "points).{}",
+                  condition.phrase(), at_logged_epoch(results, summary.options.at, "Test images"))};
   table.columns = {{"Metric", true}, {"Seeds"}, {"Test images"}, {"Larger", true}};
   double fewest = 0;
   for (const FamilyOf& one : summary.families) {

@@ -27,6 +27,17 @@ inline std::string protocol_phrase(const SummaryOptions& options) {
   return options.at == At::kBest ? "best epoch" : "last epoch";
 }
 
+// What a log tells beside accuracies is of its own best epoch and of the last: an epoch that the report selects has none
+// of it. The epoch of such a table, and what is added to a caption that does not name it.
+inline std::string logged_epoch_phrase(const Results& results, At at) {
+  if (at == At::kLast) return "last epoch";
+  return results.select == Select::kAsLogged ? "best epoch" : "the log's best epoch";
+}
+inline std::string at_logged_epoch(const Results& results, At at, const std::string& what) {
+  if (at == At::kLast || results.select == Select::kAsLogged) return "";
+  return fmt::format(" {} at the log's best epoch.", what);
+}
+
 inline void add_note(Table& table, std::string note) {
   if (!note.empty()) table.notes.push_back(std::move(note));
 }

@@ -48,14 +48,19 @@ std::optional<Table> by_condition(
   return table;
 }
 
-std::array<std::string, 3> group_titles(const std::string& groups) {
-  if (groups == "field") return {"Head (n > 100)", "Medium (20 ≤ n ≤ 100)", "Tail (n < 20)"};
-  std::string high = "100", low = "20";
-  const std::size_t comma = groups.find(',');
-  if (comma != std::string::npos) {
-    high = groups.substr(0, comma);
-    low = groups.substr(comma + 1);
+// With the thresholds, if all logs have the same ones: thirds are cut elsewhere in every condition.
+std::array<std::string, 3> group_titles(const Results& results) {
+  std::set<std::string> definitions;
+  std::set<std::array<std::int64_t, 2>> cuts;
+  for (const RunResult& run : results.runs) {
+    if (!run.log) continue;
+    definitions.insert(run.log->groups);
+    cuts.insert(data::Groups::parse(run.log->groups).decided(run.log->class_counts).thresholds());
   }
+  if (cuts.size() != 1) return {"Head", "Medium", "Tail"};
+  if (definitions.size() == 1 && definitions.contains("field"))
+    return {"Head (n > 100)", "Medium (20 ≤ n ≤ 100)", "Tail (n < 20)"};
+  const auto [low, high] = *cuts.begin();
   return {fmt::format("Head (n > {})", high), fmt::format("Medium ({} < n ≤ {})", low, high),
           fmt::format("Tail (n ≤ {})", low)};
 }
@@ -164,14 +169,7 @@ std::optional<Table> dataset_table(const Results& results) {
 std::optional<Table> group_counts_table(const Results& results) {
   Table table{.id = "group_counts", .caption = "Number of classes in each group."};
   table.columns = {{"Group", true}};
-  std::set<std::string> definitions;
-  for (const RunResult& run : results.runs) {
-    if (run.log) definitions.insert(run.log->groups);
-  }
-  // With several definitions the conditions name theirs.
-  const auto titles = definitions.size() > 1
-                          ? std::array<std::string, 3>{"Head", "Medium", "Tail"}
-                          : group_titles(definitions.empty() ? "paper" : *definitions.begin());
+  const auto titles = group_titles(results);
   std::vector<std::pair<std::string, std::function<std::string(const RunResult&)>>> rows;
   for (std::size_t g = 0; g < 3; ++g) {
     rows.emplace_back(titles[g],

@@ -129,6 +129,16 @@ TEST_F(PageTest, SwitchingAGroupOffTakesItsBarsAwayAndARatioChangesThem) {
   EXPECT_EQ(browser_->run("return document.querySelector('.at-condition').textContent"), "ρ = 10");
 }
 
+TEST_F(PageTest, AClassWithoutTestImagesHasNoPoint) {
+  const std::string points =
+      "return longtail.charts.classes.data.datasets.map(d => d.data.filter(p => p.k === 7).length)";
+  EXPECT_EQ(browser_->run(points), json({1, 1, 1, 1}));
+  browser_->run("for (const r of longtail.data.runs) r.classes[7] = null; return 0;");
+  for (int i = 0; i < 2; ++i) browser_->click("#pick-series button[data-value='progressive']");  // drawn anew
+  EXPECT_EQ(browser_->run(points), json({0, 0, 0, 0}));
+  EXPECT_THAT(complaints(), testing::IsEmpty());
+}
+
 TEST_F(PageTest, DraggingZoomsIntoTheEpochsAndADoubleClickGoesBack) {
   const auto [x1, y1] = place("curves", "uniform", 9);
   const auto [x2, y2] = place("curves", "uniform", 29);

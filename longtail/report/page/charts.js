@@ -278,8 +278,8 @@ const fillers = {
     const condition = data.conditions[state.condition], groups = condition.groups || [];
     chart.data.datasets = data.series.map(s => {
       const runs = runsOf(s.name, state.condition).filter(r => r.classes);
-      const points = (runs.length ? condition.counts : []).map((x, k) => ({x, y: mean(runs.map(r => r.classes[k])), name: condition.names[k] || 'class ' + k, k}))
-        .filter(p => p.x > 0 && state.groups.has(groups[p.k]));
+      const points = (runs.length ? condition.counts : []).map((x, k) => ({x, y: mean(runs.map(r => r.classes[k]).filter(v => v !== null)), name: condition.names[k] || 'class ' + k, k}))
+        .filter(p => p.x > 0 && p.y !== null && state.groups.has(groups[p.k]));
       return {label: s.title, series: s.name, hidden: !state.series.has(s.name), data: points, borderColor: colourOf(s), backgroundColor: fade(s.colour, .55), pointStyle: POINTS[s.point], pointRadius: 4, pointHoverRadius: 7};
     });
     chart.options.scales.x.ticks.callback = steps([1, 2, 5]);
