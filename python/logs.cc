@@ -133,6 +133,17 @@ void refuse_unknown(const py::kwargs& test) {
   }
 }
 
+// Of the numbers in the order of their indices, as a.copy() has them, however they lie in memory: a[::2] and a
+// transposed array are views with steps of their own.
+std::string sha256_of(const py::buffer& array) {
+  const py::memoryview view(array);
+  if (!view.attr("c_contiguous").cast<bool>())
+    return base::sha256(view.attr("tobytes")().cast<std::string>());
+  const py::buffer_info info = array.request();
+  return base::sha256(std::span(static_cast<const std::byte*>(info.ptr),
+                                static_cast<std::size_t>(info.size * info.itemsize)));
+}
+
 py::object parsed(const std::string& json) { return py::module_::import("json").attr("loads")(json); }
 
 py::object cell_of(const report::Cell& cell) {
@@ -257,14 +268,7 @@ void add_logs(py::module_& module) {
       py::arg("paths"), py::arg("out"), py::kw_only(), py::arg("baseline"), py::arg("goal"), py::arg("at"),
       py::arg("select"), py::arg("epochs"), py::arg("deviation"), py::arg("against"), py::arg("names"),
       py::arg("tables_only"));
-  module.def(
-      "sha256",
-      [](const py::buffer& buffer) {
-        const py::buffer_info info = buffer.request();
-        return base::sha256(std::span(static_cast<const std::byte*>(info.ptr),
-                                      static_cast<std::size_t>(info.size * info.itemsize)));
-      },
-      py::arg("array"));
+  module.def("sha256", &sha256_of, py::arg("array"));
 }
 
 }  // namespace longtail::python

@@ -65,6 +65,16 @@ py::list list_of(std::span<const std::int64_t> values) {
   return made;
 }
 
+// Whether some epoch of the training has batches of a given shape. Only of a deferred strategy must all be
+// looked at.
+bool shapes_batches(const sampling::Strategy& strategy, int epochs) {
+  const int last = strategy.deferral(epochs) ? epochs - 1 : 0;
+  for (int epoch = 0; epoch <= last; ++epoch) {
+    if (strategy.stratified({epoch, epochs})) return true;
+  }
+  return false;
+}
+
 // The draws of all epochs of a training.
 class Source {
  public:
@@ -75,7 +85,7 @@ class Source {
       fail("give either `labels`, the class of every image, or `counts`, the images of every class");
     if (epochs < 1) fail("`epochs` is {}; it must be at least 1", epochs);
     if (batch_size < 0) fail("`batch_size` is {}; it must be at least 1", batch_size);
-    if (batch_size == 0 && strategy_->stratified({0, epochs}))
+    if (batch_size == 0 && shapes_batches(*strategy_, epochs))
       fail("{} shapes whole batches; give `batch_size`, the draws of a step on all ranks together",
            strategy_->name());
     if (labels) {
@@ -126,6 +136,18 @@ class Source {
     return all;
   }
 
+  // What the accuracies given to update() are measured on; none if it takes none.
+  std::optional<std::string> feedback() const {
+    switch (strategy_->feedback()) {
+      case sampling::Feedback::kTrainingDraws:
+        return "draws";
+      case sampling::Feedback::kHeldOut:
+        return "held_out";
+      case sampling::Feedback::kNone:
+        break;
+    }
+    return std::nullopt;
+  }
   // The accuracy of each class in percent after the next epoch that has none yet; only for strategies with
   // feedback.
   void update(std::vector<double> class_accuracy) {
@@ -227,8 +249,9 @@ py::array_t<double> probabilities(const Array<std::int64_t>& counts, const std::
                                   int epochs) {
   const auto made = sampling::make_strategy(strategy);
   sampling::refuse_feedback(*made);
-  return array_of(
-      sampling::IndexStream(*made, span_of(counts), sampling::Situation{epoch, epochs}, 0).probabilities());
+  constexpr int kAnyBatch = 1;  // the shares of batches of a given shape are the same whatever their size
+  const sampling::Situation situation{epoch, epochs, {}, kAnyBatch};
+  return array_of(sampling::IndexStream(*made, span_of(counts), situation, 0).probabilities());
 }
 
 py::list groups(const Array<std::int64_t>& counts, const std::string& definition) {
@@ -257,11 +280,10 @@ py::dict theory(const Array<std::int64_t>& counts, const std::string& strategy, 
                 int batch_size, double sigma2, double norm2) {
   const auto made = sampling::make_strategy(strategy);
   sampling::refuse_feedback(*made);
-  sampling::IndexStream(*made, span_of(counts), sampling::Situation{epoch, epochs},
-                        0);  // refuses counts that cannot be
-  const theory::Forecast forecast =
-      theory::forecast(*made, span_of(counts), sampling::Situation{epoch, epochs},
-                       {.batch = batch_size, .sigma2 = sigma2, .norm2 = norm2});
+  const sampling::Situation situation{epoch, epochs, {}, batch_size};
+  sampling::IndexStream(*made, span_of(counts), situation, 0);  // refuses counts that cannot be
+  const theory::Forecast forecast = theory::forecast(*made, span_of(counts), situation,
+                                                     {.batch = batch_size, .sigma2 = sigma2, .norm2 = norm2});
   py::list classes;
   for (const theory::ClassForecast& one : forecast.classes) {
     py::dict entry;
@@ -299,6 +321,7 @@ void add_sampling(py::module_& module) {
       .def_property_readonly("counts", &Source::counts)
       .def_property_readonly("images", &Source::images)
       .def_property_readonly("class_accuracy", &Source::class_accuracy)
+      .def_property_readonly("feedback", &Source::feedback)
       .def("update", &Source::update, py::arg("class_accuracy"))
       .def("forget", &Source::forget)
       .def("without_replacement", &Source::without_replacement, py::arg("epoch"))

@@ -5,7 +5,8 @@
   python3 train.py config.json RUN                                            one run
   torchrun --nproc-per-node 2 train.py config.json RUN                        one run on two devices
 
-config.json is what a study writes (docs/studies.md). Resumes from RUN/state.pt; CUDA if there is any.
+config.json is what a study writes (docs/studies.md). Resumes from RUN/state.pt; CUDA if there is any. What the script cannot
+do it refuses before it trains (CAN, below).
 """
 
 import json
@@ -21,6 +22,35 @@ from torch import nn
 from torch.nn import functional
 
 import longtail
+
+# What the script can do with each parameter of a run (docs/parameters.md): whatever it says, or these values. Anything else is
+# refused: the log would name what no training did, and a study would compare equal trainings under different names.
+ANY = None
+CAN = {"dataset": ANY, "profile": ANY, "rho": ANY, "n_max": ANY, "counts_file": ANY, "class_order": ANY, "groups": ANY,
+       "image_size": ANY,  # if it is that of the pictures, see load()
+       "fit": ["stretch"], "skip_unreadable": [False], "augment": ["crop_flip", "none"], "val_fraction": [0],
+       "model": ANY, "shortcut": ["projection"], "width": [1], "head": ["linear"],
+       "strategy": ANY,  # but those that look at held-out images, see make_sampler()
+       "seed": ANY, "loss": ["cross_entropy"], "select": ["overall"], "epochs": ANY, "batch_size": ANY, "lr": ANY,
+       "momentum": ANY, "nesterov": ANY, "weight_decay": ANY, "clip": ANY, "schedule": ["multistep", "cosine", "constant"],
+       "warmup_epochs": ANY, "milestones": ANY, "lr_decay": ANY, "rebalance": ["none"]}
+PARAMS = ["data", "network"]  # of [trainer.params]
+
+
+def refuse_what_is_not_done(config, params):
+    for key, value in config.items():
+        if key not in CAN:
+            sys.exit(f"`{key}` is `{value}`, but train.py does not know this parameter; write into the script what it does")
+        if CAN[key] is not ANY and value not in CAN[key]:
+            sys.exit(f"`{key}` is `{value}`, but train.py can only do {words(CAN[key])}; change `{key}` in the study, or "
+                     "write it into the script")
+    for key in params:
+        if key not in PARAMS:
+            sys.exit(f"`{key}` is in [trainer.params], but train.py takes only {words(PARAMS)}; leave it out")
+
+
+def words(values):
+    return " or ".join(f"`{value}`" for value in values)
 
 
 class Block(nn.Module):
@@ -83,16 +113,22 @@ class Images(torch.utils.data.TensorDataset):
         return (pixels.float() / 255 - self.mean) / self.deviation
 
 
-def load(folder):
+def load(folder, side):
     """pixels (n, channels, side, side) and labels of both splits: train_images.npy, train_labels.npy, test_..."""
-    return [torch.from_numpy(numpy.load(pathlib.Path(folder) / f"{split}_{what}.npy"))
+    read = [torch.from_numpy(numpy.load(pathlib.Path(folder) / f"{split}_{what}.npy"))
             for split in ("train", "test") for what in ("images", "labels")]
+    for pixels in read[::2]:
+        if tuple(pixels.shape[2:]) != (side, side):
+            sys.exit(f"`image_size` is `{side}`, but the pictures in {folder} have the shape {tuple(pixels.shape)} and train.py "
+                     "does not scale them; set `image_size` to their side, or scale them before")
+    return read
 
 
 def crop_flip(pixels, generator):
     n, side = len(pixels), pixels.shape[-1]
-    padded = functional.pad(pixels, (4, 4, 4, 4))
-    x, y = torch.randint(0, 9, (2, n), generator=generator)
+    margin = side // 8
+    padded = functional.pad(pixels, (margin, margin, margin, margin))
+    x, y = torch.randint(0, 2 * margin + 1, (2, n), generator=generator)
     flips = torch.rand(n, generator=generator) < 0.5
     out = torch.stack([padded[i, :, y[i]:y[i] + side, x[i]:x[i] + side] for i in range(n)])
     out[flips] = out[flips].flip(-1)
@@ -106,12 +142,30 @@ def learning_rate(config, epoch):
     if config["schedule"] == "cosine":
         part = (epoch - config["warmup_epochs"]) / (config["epochs"] - config["warmup_epochs"])
         return config["lr"] * (1 + math.cos(math.pi * part)) / 2
+    if config["schedule"] == "constant":
+        return config["lr"]
     return config["lr"] * config["lr_decay"] ** sum(epoch >= milestone for milestone in config["milestones"])
 
 
+def make_sampler(config, counts, world):
+    if config["batch_size"] % world:
+        sys.exit(f"`batch_size` is `{config['batch_size']}`, which {world} processes cannot share; use a multiple of {world}")
+    if config["batch_size"] > counts.sum():
+        sys.exit(f"`batch_size` is `{config['batch_size']}`, but there are only {counts.sum()} images; use a smaller one")
+    sampler = longtail.Sampler(counts=counts, strategy=config["strategy"], epochs=config["epochs"], seed=config["seed"],
+                               batch_size=config["batch_size"])
+    if sampler.feedback == "held_out":
+        sys.exit(f"`strategy` is `{config['strategy']}`, which looks at held-out images, but train.py holds none out; use "
+                 "another strategy, or `longtail train`")
+    return sampler
+
+
 def train_epoch(model, images, batches, optimizer, config, epoch, device):
+    """Loss, accuracy and the accuracy of each class (NaN if it was not drawn), over the draws of all processes."""
     model.train()
-    totals = torch.zeros(3)  # loss, right answers, images
+    classes = len(batches.sampler.counts)
+    # Summed loss, right answers of each class, draws of each class. On the device: nccl adds up nothing else.
+    totals = torch.zeros(1 + 2 * classes, dtype=torch.float64, device=device)
     rank = torch.distributed.get_rank() if torch.distributed.is_initialized() else 0
     generator = torch.Generator().manual_seed((config["seed"] * 1000003 + epoch) * 1009 + rank)
     loader = torch.utils.data.DataLoader(images, batch_sampler=batches)
@@ -126,11 +180,13 @@ def train_epoch(model, images, batches, optimizer, config, epoch, device):
         if config["clip"] > 0:
             nn.utils.clip_grad_norm_(model.parameters(), config["clip"])
         optimizer.step()
-        hits = (logits.argmax(1) == labels).sum().item()
-        totals += torch.tensor([loss.item() * len(labels), hits, len(labels)])
+        totals[0] += loss.item() * len(labels)
+        totals[1:1 + classes] += torch.bincount(labels[logits.argmax(1) == labels], minlength=classes)
+        totals[1 + classes:] += torch.bincount(labels, minlength=classes)
     if torch.distributed.is_initialized():
         torch.distributed.all_reduce(totals)
-    return (totals[0] / totals[2]).item(), (100 * totals[1] / totals[2]).item()
+    loss, right, drawn = totals.cpu().split([1, classes, classes])
+    return loss.item() / drawn.sum().item(), 100 * right.sum().item() / drawn.sum().item(), (100 * right / drawn).tolist()
 
 
 @torch.no_grad()
@@ -142,6 +198,7 @@ def predict(model, images, device):
 def main(config_path, run):
     study, run = json.loads(pathlib.Path(config_path).read_text()), pathlib.Path(run)
     config, params = study["config"], study.get("params", {})
+    refuse_what_is_not_done(config, params)
     if study.get("threads"):
         torch.set_num_threads(study["threads"])
     if "RANK" in os.environ:  # torchrun
@@ -150,8 +207,9 @@ def main(config_path, run):
     first = world == 1 or torch.distributed.get_rank() == 0
     device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0))) if torch.cuda.is_available() else "cpu"
 
-    pixels, labels, test_pixels, test_labels = load(study["data"] or params["data"])
-    subset = longtail.subset(labels, config["rho"], config["seed"], config["profile"], n_max=config["n_max"])
+    pixels, labels, test_pixels, test_labels = load(study["data"] or params["data"], config.get("image_size", 32))
+    subset = longtail.subset(labels, config["rho"], config["seed"], config["profile"], n_max=config["n_max"],
+                             class_order=config.get("class_order", "label"), counts_file=config.get("counts_file", ""))
     chosen = torch.from_numpy(subset.indices.astype("int64"))
     scaled = pixels.double() / 255
     mean, deviation = [f(scaled, (0, 2, 3)).float().view(1, -1, 1, 1)
@@ -164,7 +222,7 @@ def main(config_path, run):
     model = nn.parallel.DistributedDataParallel(network) if world > 1 else network
     optimizer = torch.optim.SGD(network.parameters(), config["lr"], config["momentum"], nesterov=config["nesterov"],
                                 weight_decay=config["weight_decay"])
-    sampler = longtail.Sampler(images.labels, config["strategy"], config["epochs"], config["seed"])
+    sampler = make_sampler(config, subset.counts, world)  # the images are ordered class after class
     batches = longtail.BatchSampler(sampler, config["batch_size"] // world, drop_last=True)
     log = longtail.RunLog(run, study, subset.counts.tolist(), subset=subset.sha256, init=initial)
 
@@ -180,9 +238,12 @@ def main(config_path, run):
         for group in optimizer.param_groups:
             group["lr"] = lr
         batches.set_epoch(epoch)
-        loss, accuracy = train_epoch(model, images, batches, optimizer, config, epoch, device)
+        loss, accuracy, class_accuracy = train_epoch(model, images, batches, optimizer, config, epoch, device)
+        if sampler.feedback:
+            sampler.update(class_accuracy)
         if first:
-            log.epoch(loss, accuracy, lr, logits=predict(network, test, device), labels=test.labels.numpy())
+            log.epoch(loss, accuracy, lr, logits=predict(network, test, device), labels=test.labels.numpy(),
+                      class_accuracy=class_accuracy if sampler.feedback else None)
             state = {"network": network.state_dict(), "optimizer": optimizer.state_dict(),
                      "sampler": batches.state_dict(), "log": log.state_dict()}
             torch.save(state, run / "state.tmp")

@@ -74,13 +74,14 @@ def read_log(path):
     return _core.read_log(path)
 
 
-def report(paths, out=None, *, baseline="", goal="balanced", at="best", select="log", epochs=None, std="population",
+def report(paths, out=None, *, baseline="", goal="", at="best", select="log", epochs=None, std="population",
            against=None, names=None, tables_only=False):
     """The report of logs, folders of logs or study folders (docs/report.md); the words are those of `longtail report`.
 
     Returns `recommendation` and `findings` (as `longtail report --json`), `tables` (id -> caption, notes and rows, a dictionary
     each by column title), `text` (the answer in words) and `remarks`. With `out` the page, figures and tables are also written
-    there. `goal` is what best means: `balanced`, `overall`, `tail` or `worst`. `epochs` is a number or "all". `names` is a
+    there. `goal` is what best means: `balanced`, `overall`, `tail` or `worst`; if empty, that of
+    the race in the folder of `longtail recommend`, otherwise `balanced`. `epochs` is a number or "all". `names` is a
     dictionary from a series, as the tables write it, to what it is called.
     """
     if isinstance(paths, (str, os.PathLike)):

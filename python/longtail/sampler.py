@@ -15,17 +15,24 @@ from longtail.functions import integers
 _BLOCK = 1 << 16  # draws made at a time
 
 
-class _Walk:
-    """An epoch under way. The position is read off the list iterator, so that a draw costs no bookkeeping."""
+def _ceil(a, b):
+    return -(-a // b)
 
-    def __init__(self, start):
-        self.end = start  # position after the block at hand
+
+class _Walk:
+    """An epoch under way. How far it is comes from the list iterator, so that a draw costs no bookkeeping."""
+
+    def __init__(self, epoch, start, first):
+        self.epoch = epoch
+        self.start = start  # position in the whole epoch, all ranks together, at which it began
+        self.first = first  # this rank's first draw from there on
+        self.end = first  # the draw after the block at hand
         self.rest = iter(())
         self.unit = 1  # draws an element of `rest` stands for
 
     @property
-    def position(self):
-        return self.end - self.unit * operator.length_hint(self.rest)
+    def drawn(self):
+        return self.end - self.unit * operator.length_hint(self.rest) - self.first
 
 
 class Sampler:
@@ -63,6 +70,7 @@ class Sampler:
         self._epoch = 0
         self._start = 0  # position in the whole epoch, all ranks together, at which the next walk begins
         self._walk = None
+        self._ended = None  # the walk that was read to its end, while the next one has not begun
         self._refuse_too_many()
 
     @property
@@ -85,6 +93,12 @@ class Sampler:
         """The probability of each class in this epoch."""
         return self._source.probabilities(self._epoch)
 
+    @property
+    def feedback(self):
+        """What the accuracies given to `update` are measured on: "draws" of training, "held_out" images, or None if the
+        strategy takes none."""
+        return self._source.feedback
+
     def _ranks(self):
         if self._given_ranks is not None:
             return self._given_ranks
@@ -95,12 +109,22 @@ class Sampler:
 
     def _length(self, ranks=None):
         rank, world = ranks or self._ranks()
-        return self._total // world if self._even else max(0, -(-(self._total - rank) // world))
+        return self._total // world if self._even else max(0, _ceil(self._total - rank, world))
 
-    def _first(self):
-        """This rank's first draw at or after the position at which the walk begins."""
+    def _first(self, start):
+        """This rank's first draw at or after the position `start`."""
         rank, world = self._ranks()
-        return max(0, -(-(self._start - rank) // world))
+        return max(0, _ceil(start - rank, world))
+
+    def _even_rest(self, start):
+        """Draws that every rank has from the position `start` on. Where they begin, ranks may differ by one (the position
+        may come from another number of them); how many they have may not, or they would wait for each other for ever."""
+        world = self._ranks()[1]
+        return max(0, self._total // world - _ceil(start, world))
+
+    def _stop(self, start):
+        """This rank's draws up to here are those of a walk that begins at the position `start`."""
+        return self._first(start) + self._even_rest(start) if self._even else self._length()
 
     def _refuse_too_many(self):
         if self._total > self._source.images and self._source.without_replacement(self._epoch):
@@ -114,12 +138,12 @@ class Sampler:
         if self._walk is not None:  # the walk before was left, and nobody called set_epoch
             self._epoch, self._start = self._epoch + 1, 0
         self._refuse_too_many()
-        self._walk = _Walk(self._first())
+        self._walk, self._ended = _Walk(self._epoch, self._start, self._first(self._start)), None
         return self._walk
 
     def _end(self, walk):
         if self._walk is walk:
-            self._epoch, self._start, self._walk = self._epoch + 1, 0, None
+            self._epoch, self._start, self._walk, self._ended = self._epoch + 1, 0, None, walk
 
     def __iter__(self):
         """The draws of this rank as Python integers. The next walk is the next epoch, unless set_epoch says otherwise."""
@@ -128,10 +152,10 @@ class Sampler:
 
     def _blocks(self):
         # A walk begins with its first draw: a DataLoader with workers makes two iterators and uses one.
-        walk, epoch, ranks = self._begin(), self._epoch, self._ranks()
-        length = self._length(ranks)
-        while walk.end < length:
-            block = self._source.list(epoch, walk.end, min(_BLOCK, length - walk.end), *ranks)
+        walk, ranks = self._begin(), self._ranks()
+        stop = self._stop(walk.start)
+        while walk.end < stop:
+            block = self._source.list(walk.epoch, walk.end, min(_BLOCK, stop - walk.end), *ranks)
             walk.end += len(block)
             walk.rest = iter(block)
             yield walk.rest
@@ -161,6 +185,7 @@ class Sampler:
         epoch = operator.index(epoch)
         if epoch < 0:
             raise ValueError(f"there is no epoch {epoch}; they are counted from 0")
+        self._ended = None
         if self._walk is None and epoch == self._epoch:
             return
         self._epoch, self._start, self._walk = epoch, 0, None
@@ -171,8 +196,9 @@ class Sampler:
         self._source.update(numpy.asarray(class_accuracy, numpy.float64).tolist())
 
     def state_dict(self, consumed=None):
-        """Where the walk is. A DataLoader with workers is ahead of training: say how many draws of this rank's epoch training
-        has `consumed`.
+        """Where the walk is. A DataLoader with workers is ahead of training, perhaps at the end of the epoch: say how many draws
+        of this rank's epoch training has `consumed`. If the epoch was resumed at position p on another number of ranks, what
+        came before counts as p / ranks draws, rounded up.
 
         >>> sampler = Sampler(counts=[5, 5], seed=3)
         >>> walk = iter(sampler)
@@ -181,16 +207,33 @@ class Sampler:
         >>> later.load_state_dict(sampler.state_dict())
         >>> list(later) == list(walk)
         True
+        >>> sampler.state_dict(consumed=8)["position"], sampler.state_dict(consumed=10)["epoch"]
+        (8, 1)
         """
-        epoch, position = self._epoch, self._start
-        if consumed is not None or self._walk is not None:
-            local = self._walk.position if consumed is None else operator.index(consumed)
-            position = local * self._ranks()[1]
-            if local >= self._length():
-                epoch, position = epoch + 1, 0
+        return self._state(consumed, 1)
+
+    def _state(self, consumed, unit):
+        """`state_dict`, where `consumed` counts `unit` draws at a time."""
+        epoch, position = self._place(consumed, unit)
         return {"epoch": epoch, "position": position, "strategy": self._source.strategy, "seed": self._source.seed,
                 "epochs": self._source.epochs, "num_samples": self._total, "batch_size": self._source.batch_size,
                 "class_accuracy": self._source.class_accuracy}
+
+    def _place(self, consumed, unit):
+        """Epoch and position of a state; both are the same on all ranks that have drawn as much."""
+        # Nothing consumed after the end of a walk: the next epoch has not begun.
+        walk = self._walk if self._walk is not None or not consumed else self._ended
+        epoch, start = (self._epoch, self._start) if walk is None else (walk.epoch, walk.start)
+        if consumed is not None:
+            world = self._ranks()[1]
+            drawn = unit * (operator.index(consumed) - _ceil(start, world * unit))
+        elif walk is not None:
+            drawn = walk.drawn
+        else:
+            return epoch, start
+        if self._first(start) + drawn >= self._stop(start):
+            return epoch + 1, 0
+        return epoch, max(0, start + drawn * self._ranks()[1])
 
     def load_state_dict(self, state):
         """Goes to where `state` was taken; the number of ranks may be another one."""
@@ -201,7 +244,7 @@ class Sampler:
         self._source.forget()
         for accuracies in state["class_accuracy"]:
             self._source.update(accuracies)
-        self._epoch, self._start, self._walk = state["epoch"], state["position"], None
+        self._epoch, self._start, self._walk, self._ended = state["epoch"], state["position"], None, None
 
 
 class BatchSampler:
@@ -222,33 +265,35 @@ class BatchSampler:
         if self.batch_size < 1:
             raise ValueError(f"`batch_size` is {batch_size}; it must be at least 1")
 
-    def _end(self, first):
-        """This rank's draws up to here make the batches of an epoch that begins at draw `first`."""
-        sampler, size = self.sampler, self.batch_size
+    def _whole(self, start):
+        """Whole batches that every rank has from the position `start` of the epoch on."""
+        return self.sampler._even_rest(start) // self.batch_size
+
+    def _stop(self, start):
+        """This rank's draws up to here make the batches of a walk that begins at the position `start`."""
         if not self.drop_last:
-            return sampler._length()
-        world = sampler._ranks()[1]
-        return first + max(0, sampler._total // world - first) // size * size
+            return self.sampler._stop(start)
+        return self.sampler._first(start) + self._whole(start) * self.batch_size
 
     def __len__(self):
-        return -(-self._end(0) // self.batch_size)
+        return _ceil(self._stop(0), self.batch_size)
 
     def __iter__(self):
         return itertools.chain.from_iterable(self._blocks())
 
     def _blocks(self):
-        walk, epoch, size = self.sampler._begin(), self.sampler.epoch, self.batch_size
-        end, source, ranks = self._end(walk.end), self.sampler._source, self.sampler._ranks()
+        walk, size = self.sampler._begin(), self.batch_size
+        stop, source, ranks = self._stop(walk.start), self.sampler._source, self.sampler._ranks()
         walk.unit = size
-        while walk.end + size <= end:
-            count = min(max(1, _BLOCK // size), (end - walk.end) // size)
-            batches = source.batches(epoch, walk.end, count, size, *ranks)
+        while walk.end + size <= stop:
+            count = min(max(1, _BLOCK // size), (stop - walk.end) // size)
+            batches = source.batches(walk.epoch, walk.end, count, size, *ranks)
             walk.end += count * size
             walk.rest = iter(batches)
             yield walk.rest
-        if walk.end < end:
-            last = source.list(epoch, walk.end, end - walk.end, *ranks)
-            walk.end, walk.rest = end, iter(())
+        if walk.end < stop:
+            last = source.list(walk.epoch, walk.end, stop - walk.end, *ranks)
+            walk.end, walk.rest = stop, iter(())
             yield (last,)
         self.sampler._end(walk)
 
@@ -262,10 +307,10 @@ class BatchSampler:
         self.sampler.set_epoch(epoch)
 
     def state_dict(self, consumed=None):
-        """As `Sampler.state_dict`, but `consumed` counts batches."""
-        state = self.sampler.state_dict(None if consumed is None else consumed * self.batch_size)
-        world = self.sampler._ranks()[1]
-        if self.drop_last and state["position"] and state["position"] // world >= self._end(0):
+        """As `Sampler.state_dict`, but `consumed` counts batches. If the epoch was resumed on another number of ranks, what came
+        before counts as the batches that it would fill or begin here."""
+        state = self.sampler._state(consumed, self.batch_size)
+        if self.drop_last and state["position"] and self._whole(state["position"]) == 0:
             state["epoch"], state["position"] = state["epoch"] + 1, 0
         return state
 

@@ -1,6 +1,9 @@
 """The package without torch: samplers against the program, logs, reports, errors, and the examples in the docstrings."""
 
+import ast
 import doctest
+import hashlib
+import json
 import random
 import unittest
 
@@ -10,6 +13,10 @@ import common
 import longtail
 import longtail.functions
 import longtail.sampler
+
+
+def place_of(state):
+    return state["epoch"], state["position"]
 
 
 class Samplers(unittest.TestCase):
@@ -123,6 +130,65 @@ class Samplers(unittest.TestCase):
                 numbers.add(len(list(longtail.BatchSampler(sampler, 7, drop_last=True))))
             self.assertEqual(numbers, {sum(common.COUNTS) // world // 7})
 
+    def test_what_training_consumed_is_of_the_epoch_that_was_read_to_its_end(self):
+        sampler = longtail.Sampler(counts=[5, 5])
+        list(sampler)
+        for consumed, place in ((0, (1, 0)), (8, (0, 8)), (9, (0, 9)), (10, (1, 0)), (None, (1, 0))):
+            self.assertEqual(place_of(sampler.state_dict(consumed)), place)
+        for drop_last in (False, True):
+            batches = longtail.BatchSampler(longtail.Sampler(counts=common.COUNTS), 64, drop_last)
+            last = len(list(batches)) - 1
+            for consumed, place in ((last, (0, 64 * last)), (last + 1, (1, 0)), (None, (1, 0))):
+                self.assertEqual(place_of(batches.state_dict(consumed)), place)
+        sampler.set_epoch(1)
+        self.assertEqual(place_of(sampler.state_dict(consumed=3)), (1, 3))
+        list(sampler)
+        next(iter(sampler))
+        self.assertEqual(place_of(sampler.state_dict(consumed=1)), (2, 1))
+        sampler.load_state_dict(dict(sampler.state_dict(), epoch=7, position=0))
+        self.assertEqual(place_of(sampler.state_dict(consumed=4)), (7, 4))
+
+    def test_ranks_that_resume_a_state_of_more_ranks_have_as_many_batches(self):
+        def batches(rank, world, state=None):
+            made = longtail.BatchSampler(longtail.Sampler(counts=[10000, 880], num_replicas=world, rank=rank), 64, drop_last=True)
+            if state is not None:
+                made.load_state_dict(state)
+            return made
+
+        whole = list(longtail.Sampler(counts=[10000, 880]))
+        eight = batches(5, 8)
+        next(iter(eight))
+        state = eight.state_dict()
+        self.assertEqual(place_of(state), (0, 512))
+        drawn = []
+        for rank in range(6):
+            six = batches(rank, 6, state)
+            walk = iter(six)
+            mine = [next(walk) for _ in range(5)]
+            self.assertEqual(place_of(six.state_dict()), (0, 512 + 5 * 384))
+            self.assertEqual(six.state_dict(consumed=2 + 5), six.state_dict())  # 512 draws begin two batches of six ranks
+            mine += [next(walk) for _ in range(21)]
+            self.assertEqual(place_of(six.state_dict()), (1, 0))
+            self.assertEqual(list(walk), [])
+            drawn += sum(mine, [])
+        self.assertEqual(len(set(drawn)), 6 * 26 * 64)
+        self.assertEqual(set(drawn), set(whole[512:512 + 26 * 384]))
+        middle = dict(state, position=512 + 5 * 384)
+        rest = [image for rank in range(4) for batch in batches(rank, 4, middle) for image in batch]
+        self.assertEqual(sorted(rest), sorted(whole[512 + 5 * 384:]))
+
+    def test_even_ranks_that_resume_a_state_of_others_have_as_many_draws(self):
+        whole = list(longtail.Sampler(counts=common.COUNTS))
+        state = dict(longtail.Sampler(counts=common.COUNTS).state_dict(), position=202)
+        for world in (3, 4, 7):
+            drawn = []
+            for rank in range(world):
+                part = longtail.Sampler(counts=common.COUNTS, num_replicas=world, rank=rank, even=True)
+                part.load_state_dict(state)
+                drawn.append(list(part))
+            self.assertEqual(len(set(map(len, drawn))), 1, world)
+            self.assertEqual(sorted(sum(drawn, [])), sorted(whole[202:202 + world * len(drawn[0])]))
+
     def test_a_billion_images_need_no_memory(self):
         import resource
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -149,6 +215,8 @@ class Samplers(unittest.TestCase):
         self.assertEqual(list(later), drawn.tolist())
         later.update([0, 100, 100])
         self.assertEqual(numpy.argmax(later.probabilities), 0)
+        for strategy, feedback in (("uniform", None), ("focus", "draws"), ("deferred:then=adaptive", "held_out")):
+            self.assertEqual(longtail.Sampler(counts=counts, strategy=strategy).feedback, feedback)
         for strategy, accuracy, words in (("uniform", [1, 2, 3], "takes no feedback"), ("focus", [1, 2], "2 accuracies for 3"),
                                           ("focus", [1, 2, 101], "from 0 to 100")):
             with self.assertRaisesRegex(ValueError, words):
@@ -176,8 +244,11 @@ class Samplers(unittest.TestCase):
         for batch in longtail.BatchSampler(sampler, 10):
             classes = numpy.bincount(numpy.searchsorted([60, 90, 100], batch, side="right"), minlength=3)
             self.assertEqual(classes.tolist(), [6, 3, 1])
-        with self.assertRaisesRegex(ValueError, "give `batch_size`"):
-            longtail.Sampler(counts=[60, 30, 10], strategy="stratified")
+        for strategy in ("stratified", "deferred:then=stratified(of=class_balanced),at=160",
+                         "deferred:then=deferred(then=stratified,at=199),at=10"):
+            with self.assertRaisesRegex(ValueError, "give `batch_size`"):
+                longtail.Sampler(counts=[60, 30, 10], strategy=strategy)
+        longtail.Sampler(counts=[60, 30, 10], strategy="deferred:then=stratified,at=200")  # an epoch that never comes
 
     def test_mistakes_are_sentences(self):
         for make, words in (
@@ -300,6 +371,48 @@ class Logs(unittest.TestCase):
 
 
 class Functions(unittest.TestCase):
+    def test_the_stub_parses_and_declares_what_the_package_exports(self):
+        path = common.SOURCE / "python" / "longtail" / "__init__.pyi"
+        declared = set()
+        for node in ast.parse(path.read_text(), str(path)).body:
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+                declared.add(node.name)
+            elif isinstance(node, ast.AnnAssign):
+                declared.add(node.target.id)
+            if isinstance(node, ast.ClassDef):
+                for member in node.body:
+                    if isinstance(member, ast.FunctionDef):
+                        self.assertTrue(hasattr(getattr(longtail, node.name), member.name), f"{node.name}.{member.name}")
+        self.assertEqual(declared, set(longtail.__all__))
+
+    def test_a_hash_is_of_the_numbers_however_they_lie_in_memory(self):
+        numbers = numpy.arange(60, dtype=numpy.float32).reshape(6, 10)
+        for view in (numbers[::2], numbers[::-1], numbers[:, ::3], numbers.T, numpy.broadcast_to(numbers[0], (4, 10)),
+                     numbers[:0], numbers[1:2, 2]):
+            self.assertEqual(longtail.sha256(view), hashlib.sha256(view.tobytes()).hexdigest())
+            self.assertEqual(longtail.sha256(view), longtail.sha256(view.copy()))
+        for data in (b"", b"long\0tail\0"):
+            for kind in (bytes, bytearray, memoryview):
+                self.assertEqual(longtail.sha256(kind(data)), hashlib.sha256(data).hexdigest())
+        self.assertEqual(longtail.sha256(memoryview(b"abcd")[::2]), hashlib.sha256(b"ac").hexdigest())
+
+    def test_strategies_that_shape_batches_have_probabilities_and_a_theory(self):
+        counts = [60, 30, 10]
+        self.assertEqual(longtail.probabilities(counts, "stratified").tolist(),
+                         longtail.probabilities(counts, "uniform").tolist())
+        told = longtail.theory(counts, "stratified", batch_size=10)
+        for entry, expected in zip(told["classes"], (6, 3, 1)):
+            self.assertAlmostEqual(entry["expected"], expected)
+            self.assertAlmostEqual(entry["absence"], 0)  # every batch has its share
+        with common.folder() as place:  # a batch whose shares are no whole numbers, against the program
+            (place / "counts.txt").write_text("60\n30\n10\n")
+            shown = common.program("theory", "--counts", place / "counts.txt", "--strategies", "stratified", "--batch-size", 8,
+                                   "--epochs", 2, "--json").stdout
+        columns = json.loads(shown)["forecasts"][0]["classes"]
+        classes = longtail.theory(counts, "stratified", 0, 2, batch_size=8)["classes"]
+        for key, column in (("absence", "chance_of_absence"), ("exact_ratio", "exact_ratio"), ("weight", "weight")):
+            numpy.testing.assert_allclose([entry[key] for entry in classes], columns[column], rtol=1e-12, atol=1e-12)
+
     def test_the_subset_is_the_one_that_numpy_chooses(self):
         labels = numpy.repeat(numpy.arange(10), 50)
         made = longtail.subset(labels, 10, 7)

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import unittest
+import unittest.mock
 
 import numpy
 
@@ -68,6 +69,27 @@ class Loaders(unittest.TestCase):
         expected = longtail.Sampler(counts=common.COUNTS).indices(0, 32 * len(batches)).reshape(-1, 32)
         self.assertEqual([batch.tolist() for batch in loader], expected.tolist())
 
+    def test_a_checkpoint_near_the_end_of_a_read_ahead_epoch_lacks_no_draw(self):
+        whole = longtail.Sampler(counts=common.COUNTS).indices()
+        for batched in (False, True):
+            walks = [longtail.Sampler(counts=common.COUNTS) for _ in range(2)]
+            walks = [longtail.BatchSampler(sampler, 32) for sampler in walks] if batched else walks
+            loaders = [torch.utils.data.DataLoader(Numbers(), num_workers=2, **self.arguments(walk)) for walk in walks]
+            steps, seen, state = len(loaders[0]) - 1, [], None
+            for step, batch in enumerate(loaders[0], 1):
+                seen += batch.tolist()
+                if step == steps:
+                    self.assertEqual(walks[0].epoch, 1)  # the workers have been given everything
+                    state = walks[0].state_dict(consumed=steps if batched else 32 * steps)
+                    break
+            walks[1].load_state_dict(state)
+            self.assertEqual(seen + torch.cat(list(loaders[1])).tolist(), whole.tolist())
+            self.assertEqual(walks[1].epoch, 1)
+
+    @staticmethod
+    def arguments(walk):
+        return {"batch_sampler": walk} if isinstance(walk, longtail.BatchSampler) else {"sampler": walk, "batch_size": 32}
+
     @unittest.skipUnless(torch.distributed.is_available(), "this PyTorch has no torch.distributed")
     def test_two_processes_of_torchrun_share_the_stream(self):
         with common.folder() as place:
@@ -110,6 +132,57 @@ class Training(unittest.TestCase):
         self.assertEqual(ours["fingerprint"]["init"], theirs["fingerprint"]["init"])
         self.assertLess(abs(theirs["train_loss"][0] / ours["train_loss"][0] - 1), 0.02)
 
+    def test_a_strategy_is_told_what_it_needs(self):
+        with common.folder() as place:
+            stratified = self.train(self.config(place, strategy="stratified:of=class_balanced"), place / "stratified")
+            focus = self.train(self.config(place, strategy="focus", epochs=2), place / "focus")
+        self.assertTrue(stratified["finished"])
+        self.assertEqual([len(accuracies) for accuracies in focus["class_accuracy"]], [4, 4])
+        self.assertEqual(stratified.get("class_accuracy", []), [])
+
+    def test_what_the_script_does_not_do_ends_it_before_training(self):
+        with common.folder() as place:
+            config = self.config(place, loss="focal")
+            done = subprocess.run([sys.executable, TRAIN, config, place / "run"], capture_output=True, text=True)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("`loss` is `focal`, but train.py can only do `cross_entropy`", done.stderr)
+            self.assertFalse((place / "run").exists())
+            train = load_train()
+            for changes, words in (
+                    ({"augment": "crop_flip+mixup:alpha=0.2"}, "`augment` is .* only do `crop_flip` or `none`"),
+                    ({"val_fraction": 0.1}, "`val_fraction` is `0.1`"), ({"val_fraction": -1.0}, "only do `0`"),
+                    ({"select": "balanced"}, "only do `overall`"), ({"shortcut": "pad"}, "`shortcut`"),
+                    ({"width": 2}, "`width`"), ({"head": "cosine"}, "`head`"), ({"rebalance": "crt"}, "`rebalance`"),
+                    ({"image_size": 64}, "`image_size` is `64`"), ({"novelty": 1}, "`novelty` .* does not know"),
+                    ({"strategy": "adaptive"}, "train.py holds none out"), ({"batch_size": 1000}, "there are only .* images")):
+                with self.assertRaisesRegex(SystemExit, words):
+                    train.main(self.config(place, **changes), place / "run")
+            with self.assertRaisesRegex(SystemExit, "`heads` is in .* takes only `data` or `network`"):
+                train.refuse_what_is_not_done({}, {"heads": 2})
+            with self.assertRaisesRegex(SystemExit, "3 processes"):
+                train.make_sampler({"batch_size": 16}, numpy.array([20, 10]), 3)
+            self.assertFalse((place / "run").exists())
+
+    def test_sums_over_the_processes_lie_where_the_network_does(self):
+        train, summed = load_train(), []
+        for device in ["cpu"] + ["cuda"] * torch.cuda.is_available():  # nccl adds up nothing on the CPU
+            network = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(3 * 8 * 8, 2)).to(device)
+            images = train.Images(torch.zeros(8, 3, 8, 8, dtype=torch.uint8), torch.arange(8) // 4, torch.zeros(1, 3, 1, 1),
+                                  torch.ones(1, 3, 1, 1))
+            batches = longtail.BatchSampler(longtail.Sampler(counts=[4, 4], num_replicas=1, rank=0), 4)
+
+            def all_reduce(sums):  # as if the other process had seen the same
+                summed.append(sums.device.type)
+                sums *= 2
+
+            with unittest.mock.patch.multiple(torch.distributed, create=True, is_initialized=lambda: True, get_rank=lambda: 0,
+                                              all_reduce=all_reduce):
+                loss, accuracy, by_class = train.train_epoch(network, images, batches, torch.optim.SGD(network.parameters(), 0.0),
+                                                             {"seed": 1, "augment": "none", "clip": 0}, 0, device)
+            self.assertEqual(summed[-1], device)
+            self.assertTrue(0 < loss < 10, loss)
+            self.assertEqual((accuracy, sorted(by_class)), (50.0, [0.0, 100.0]))  # all images look the same
+
     def test_initial_weights_are_those_that_pytorch_draws_to_its_last_bits(self):
         torch.manual_seed(42)
         network = load_train().ResNet(20, 10)
@@ -149,11 +222,24 @@ class Training(unittest.TestCase):
 
 
 class Studies(unittest.TestCase):
+    def test_the_shipped_study_asks_for_nothing_that_the_script_refuses(self):
+        with common.folder() as place:
+            done = common.program("study", "run", common.SOURCE / "studies" / "pytorch.toml", "--out", place / "out", "--data",
+                                  place, "--set", 'trainer.command=["false"]', "--set", "trainer.retries=0", check=False)
+            self.assertEqual(done.returncode, 1)  # that nothing was trained; the configurations are there
+            configs = [json.loads(path.read_text()) for path in place.glob("out/runs/*/config.json")]
+        self.assertEqual(len(configs), 12)
+        train = load_train()
+        for told in configs:
+            train.refuse_what_is_not_done(told["config"], told["params"])
+            self.assertEqual(set(told["config"]), set(train.CAN))
+
     def test_the_shipped_study_at_toy_size_runs_is_killed_resumes_and_reports(self):
         with common.folder() as place:
             common.make_pictures(place)
             changes = ["trainer.time_limit=10m", "train.epochs=2", "train.batch_size=16", "train.warmup_epochs=1", "data.rho=4",
                        "data.dataset=toy", "data.profile=exp", "model.model=resnet20", "grid.seed=[1,2]",
+                       "data.val_fraction=0", "train.select=overall",  # a data set of one's own has other defaults
                        f'trainer.command=["{sys.executable}", "{TRAIN}", "{{config}}", "{{run}}"]']
             command = ["study", "run", common.SOURCE / "studies" / "pytorch.toml", "--out", place / "out", "--data", place]
             for change in changes:
