@@ -1,4 +1,5 @@
-# `cmake --install build --prefix PREFIX`: the program, the libraries with their headers, and a package for find_package.
+# `cmake --install build --prefix PREFIX`: the program, the libraries with their headers, and a package for find_package. It takes a
+# whole build (`cmake --build build`); ./study builds the program alone.
 # The Python module alone installs itself (python/CMakeLists.txt).
 if(LONGTAIL_PARTS STREQUAL python)
   return()

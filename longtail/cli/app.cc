@@ -28,6 +28,15 @@ void set_or_refuse(const Set& set, const Value& value) {
   }
 }
 
+// What is wrong with a number that must be positive, or not negative; nothing if it is right.
+std::string number_error(const std::string& text, bool positive) {
+  const auto number = base::parse_real(text);
+  if (!number) return fmt::format("`{}` is not a number", text);
+  if (positive && !(*number > 0)) return fmt::format("{} is not above 0", text);
+  if (!positive && !(*number >= 0)) return fmt::format("{} is below 0", text);
+  return "";
+}
+
 // "--flag,!--no-flag" etc. as CLI11 lists it, into names.
 std::vector<std::string> names_of(const ::CLI::Option& option) {
   std::vector<std::string> names;
@@ -50,8 +59,10 @@ Check IsMember(std::vector<std::string> choices) {
   check.choices_ = std::move(choices);
   return check;
 }
-const Check PositiveNumber = make_check(::CLI::PositiveNumber);
-const Check NonNegativeNumber = make_check(::CLI::NonNegativeNumber);
+// CLI11's own would name the largest number there is, with its 309 digits.
+const Check PositiveNumber([](const std::string& text) { return number_error(text, true); }, "POSITIVE");
+const Check NonNegativeNumber([](const std::string& text) { return number_error(text, false); },
+                              "NONNEGATIVE");
 const Check ExistingPath = make_check(::CLI::ExistingPath);
 
 Option* Option::required(bool on) {

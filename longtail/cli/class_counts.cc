@@ -1,6 +1,7 @@
 #include "longtail/cli/class_counts.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <numeric>
 
 #include "longtail/base/error.h"
@@ -31,6 +32,7 @@ void LabelSource::add_flags(App& command) {
       .add_option("--labels", labels_file,
                   "Labels of your own instead of a data set: a whole number a line, classes counted from 0")
       ->type_name("FILE");
+  command.add_flag("--skip-unreadable", skip_unreadable, "Leave out pictures that cannot be read");
 }
 
 void decide_subset(const App& command, const LabelSource& source, data::SubsetConfig& subset) {
@@ -38,9 +40,23 @@ void decide_subset(const App& command, const LabelSource& source, data::SubsetCo
   if (command.count("--rho") > 0) data::refuse_idle_ratio(subset, source.dataset);
 }
 
+void refuse_beside_counts(const App& command, std::initializer_list<const char*> flags) {
+  for (const char* flag : flags) {
+    if (command.count(flag) == 0) continue;
+    base::fail<base::UsageError>(
+        "--counts takes the images of each class from a file as they are, so {} would do nothing; leave one "
+        "of "
+        "the two out",
+        flag);
+  }
+}
+
 Labels load_labels(const LabelSource& source) {
   if (source.labels_file.empty()) {
-    data::Dataset dataset = data::load_dataset(source.dataset, source.data_dir);
+    data::PictureOptions pictures;
+    pictures.skip_unreadable = source.skip_unreadable;
+    data::Dataset dataset = data::load_dataset(source.dataset, source.data_dir, pictures);
+    for (const std::string& remark : dataset.remarks) fmt::print(stderr, "{}\n", remark);
     return {std::move(dataset.train.labels), std::move(dataset.class_names)};
   }
   const std::vector<std::int64_t> numbers_read = data::read_numbers(source.labels_file);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct LabelSource {
   std::string dataset = "cifar100";
   std::string data_dir;     // --data
   std::string labels_file;  // --labels: one per line; the data set is then not needed
+  bool skip_unreadable = false;
 
   void add_flags(App& command);
   // "cifar100" or the name of the file.
@@ -23,6 +25,9 @@ struct LabelSource {
 // Decides what the flags leave to the data set (profile, groups). A list of labels or counts is cut as in the
 // paper. A UsageError if --rho was given to `command` but would not be used.
 void decide_subset(const App& command, const LabelSource& source, data::SubsetConfig& subset);
+
+// A UsageError if one of the flags was given beside --counts, where it would do nothing.
+void refuse_beside_counts(const App& command, std::initializer_list<const char*> flags);
 
 // Labels of the training split with the names of the classes (their numbers, if they have no names).
 struct Labels {

@@ -134,7 +134,8 @@ TEST(Data, AWrongNameIsAWrongUseAndExitTwo) {
   EXPECT_THAT(outcome.err, HasSubstr("unknown data set `cifar1000`; did you mean `cifar100`?"));
   EXPECT_EQ(run_program({"data", "info", "no_such_data"}).code, 2);
   EXPECT_EQ(run_program({"data"}).code, 2);
-  EXPECT_EQ(run_program({"data", "import", "a/b", "folder:/nowhere"}).code, 1);
+  EXPECT_EQ(run_program({"data", "import", "a/b", "folder:/nowhere"}).code, 2);
+  EXPECT_EQ(run_program({"data", "import", "birds", "folder:/nowhere"}).code, 1);
 }
 
 TEST(Data, FetchSaysWhatWentWrongAndLeavesNothing) {

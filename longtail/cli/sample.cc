@@ -67,8 +67,12 @@ void check(const SampleArguments& arguments, std::int64_t images) {
                                  arguments.epoch, arguments.epochs);
   }
   if (arguments.batch > images) {
-    base::fail<base::UsageError>("a batch of {} is larger than an epoch of {} draws", arguments.batch,
-                                 images);
+    base::fail<base::UsageError>(
+        "a batch of {} is larger than an epoch of {} draws; give a smaller --batch-size", arguments.batch,
+        images);
+  }
+  if (!arguments.shard.empty() && arguments.out.empty() && arguments.indices == 0) {
+    base::fail<base::UsageError>("--shard goes with --out or --indices: the table is about the whole epoch");
   }
 }
 
@@ -169,11 +173,12 @@ void run(const SampleArguments& arguments) {
   const std::int64_t images =
       std::accumulate(available.counts.begin(), available.counts.end(), std::int64_t{0});
   check(arguments, images);
+  const ShardOf part = ShardOf::parse(arguments.shard);
   const sampling::Situation situation{arguments.epoch, arguments.epochs, {}, arguments.batch};
   if (arguments.indices > 0) {
-    print_indices(sampling::IndexStream(*strategy, available.counts, situation,
-                                        static_cast<std::uint64_t>(arguments.seed)),
-                  arguments.indices);
+    const sampling::IndexStream stream(*strategy, available.counts, situation,
+                                       static_cast<std::uint64_t>(arguments.seed));
+    print_indices(stream.shard(part.rank, part.world), arguments.indices);
     return;
   }
   const bool replacement = !strategy->without_replacement(situation);
@@ -209,7 +214,6 @@ void run(const SampleArguments& arguments) {
   print_table(arguments, with_absence(arguments.per == "group" ? by_group(classes, groups) : classes));
   print_summary(arguments, with_absence(classes), replacement, stratified);
   if (arguments.out.empty()) return;
-  const ShardOf part = ShardOf::parse(arguments.shard);
   const sampling::IndexStream stream(*strategy, available.counts, situation,
                                      static_cast<std::uint64_t>(arguments.seed));
   const std::int64_t written = write_epoch(stream.shard(part.rank, part.world), arguments.out);
@@ -275,8 +279,11 @@ void add_sample(App& app) {
       ->check(IsMember({"class", "group"}))
       ->capture_default_str();
   command->add_option("--out", arguments->out, "Write the indices of the epoch: FILE.npy or FILE.txt")
-      ->type_name("FILE");
-  command->add_option("--shard", arguments->shard, "Only the draws of machine I of N")->type_name("I/N");
+      ->type_name("FILE")
+      ->excludes("--indices");
+  command
+      ->add_option("--shard", arguments->shard, "Only the draws of machine I of N, with --out or --indices")
+      ->type_name("I/N");
   command->footer(
       strategies_help() +
       "\nExamples:\n"
@@ -287,7 +294,12 @@ void add_sample(App& app) {
       "`absent` is the chance that a batch has no image of the class or group. docs/sampling.md explains "
       "all.");
   command->callback([arguments, command] {
-    if (arguments->counts_file.empty()) decide_subset(*command, arguments->source, arguments->subset);
+    if (arguments->counts_file.empty()) {
+      decide_subset(*command, arguments->source, arguments->subset);
+    } else {
+      refuse_beside_counts(*command,
+                           {"--dataset", "--profile", "--rho", "--n-max", "--counts-file", "--class-order"});
+    }
     run(*arguments);
   });
 }

@@ -92,6 +92,29 @@ TEST(SampleCommand, RefusesInSentences) {
   refused({"--batch-size", "20000"}, "a batch of 20000 is larger than an epoch of 10847 draws");
   refused({"--per", "image"}, "image");
   refused({"--counts", "a.txt", "--labels", "b.txt"}, "excludes");
+  refused({"--counts", "a.txt", "--rho", "10"}, "so --rho would do nothing");
+  refused({"--counts", "a.txt", "--dataset", "mnist"}, "so --dataset would do nothing");
+  refused({"--shard", "1/4"}, "--shard goes with --out or --indices");
+  refused({"--indices", "4", "--shard", "9/4"}, "write I/N with I from 1 to N");
+  refused({"--indices", "4", "--out", "x.npy"}, "excludes");
+  refused({"--draws", "0"}, "0 is not above 0");
+  refused({"--epoch", "-1"}, "-1 is below 0");
+  refused({"--epochs", "ten"}, "`ten` is not a number");
+}
+
+TEST(SampleCommand, PrintsTheIndicesOfAShard) {
+  const auto lines = [](std::vector<std::string> more) {
+    std::vector<std::string> all = {"sample", "--strategy", "progressive", "--epoch", "100"};
+    all.insert(all.end(), more.begin(), more.end());
+    const Outcome outcome = run_program(all);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return base::split(outcome.out, '\n');
+  };
+  const auto all = lines({"--indices", "8"});
+  const auto second = lines({"--indices", "4", "--shard", "2/2"});
+  ASSERT_EQ(all.size(), 9U);
+  ASSERT_EQ(second.size(), 5U);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(second[i], all[2 * i + 1]);
 }
 
 TEST(SampleCommand, HelpTeachesTheStrategies) {

@@ -8,6 +8,7 @@
 #include "longtail/base/hash.h"
 #include "longtail/base/test_paths.h"
 #include "longtail/cli/testing.h"
+#include "longtail/data/testing.h"
 
 namespace longtail::cli {
 namespace {
@@ -56,6 +57,19 @@ TEST_F(SubsetCommand, WritesWhatNumpyChooses) {
     EXPECT_EQ(base::sha256(base::read_text(out())), expected) << line;
   }
   EXPECT_GT(number, 100);
+}
+
+TEST_F(SubsetCommand, LeavesOutUnreadablePicturesIfAsked) {
+  for (const char* name : {"cat/1.png", "cat/2.png", "cat/3.png", "dog/1.png", "dog/2.png", "dog/3.png"}) {
+    data::write_file(folder_ / "photos" / name, data::flat_png(40, 40, 1, 2, 3));
+  }
+  data::write_file(folder_ / "photos/dog/map.pdf", "not a picture");
+  const std::vector<std::string> words = {"subset", "--dataset", "folder:" + (folder_ / "photos").string()};
+  EXPECT_THAT(run_program(words).err, HasSubstr("--skip-unreadable"));
+  std::vector<std::string> skipping = words;
+  skipping.push_back("--skip-unreadable");
+  const Outcome outcome = run_program(skipping);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
 }
 
 TEST_F(SubsetCommand, EqualsTheGoldenFilesByteForByte) {

@@ -150,7 +150,11 @@ void add_theory(App& app) {
   command->add_option("--format", options->format, "Of the figures: pdf, svg or png. [pdf]")
       ->check(IsMember({"pdf", "svg", "png"}));
   command->callback([options, command] {
-    if (options->counts_file.empty()) decide_subset(*command, options->source, options->subset);
+    if (options->counts_file.empty()) {
+      decide_subset(*command, options->source, options->subset);
+    } else {
+      refuse_beside_counts(*command, {"--dataset", "--profile", "--rho", "--n-max"});
+    }
     run_theory(*options);
   });
 }

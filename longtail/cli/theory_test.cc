@@ -57,6 +57,9 @@ TEST(TheoryCommandTest, WrongUsageHasItsExitCode) {
   EXPECT_EQ(run_program({"theory", "--rho", "-1"}).code, 2);
   EXPECT_EQ(run_program({"theory", "--format", "bmp"}).code, 2);
   EXPECT_NE(run_program({"theory", "--strategies", "unifrm"}).code, 0);
+  const Outcome idle = run_program({"theory", "--counts", "a.txt", "--rho", "10"});
+  EXPECT_EQ(idle.code, 2);
+  EXPECT_THAT(idle.err, HasSubstr("so --rho would do nothing"));
 }
 
 TEST(TheoryCommandTest, FiguresAndNumbersGoIntoTheFolder) {
