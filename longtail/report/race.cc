@@ -1,31 +1,12 @@
 #include "longtail/report/race.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
-#include "longtail/study/folder.h"
 
 namespace longtail::report {
-namespace {
-
-// Whether every strategy has the seeds of the first look. Before that not every series has a run, and the names of
-// those that have one may lack what does not differ yet.
-bool first_look_is_there(const std::filesystem::path& folder, int seeds) {
-  try {
-    const study::Plan plan = study::read_plan(folder);
-    return !plan.runs.empty() &&
-           std::all_of(plan.runs.begin(), plan.runs.end(), [&](const study::PlannedRun& run) {
-             return run.config.seed > seeds || study::inspect(folder, run).status == study::Status::kDone;
-           });
-  } catch (const base::Error&) {
-    return false;  // not the folder of a study: whoever reads the logs says so
-  }
-}
-
-}  // namespace
 
 std::optional<RaceRules> read_race(const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / kRaceFile;
@@ -55,10 +36,6 @@ void report_as_raced(ReportOptions& options, std::optional<Goal> goal) {
   summary.at = At::kLast;
   summary.goal = goal.value_or(rules->goal.value_or(summary.goal));
   summary.looks = LookPlan{.baseline = rules->baseline, .goal = rules->goal};
-  // With epochs asked for, series may be others or have other names.
-  if (summary.baseline.empty() && !options.read.epochs &&
-      first_look_is_there(options.inputs[0], summary.looks->seeds.front()))
-    summary.baseline = rules->baseline;
 }
 
 }  // namespace longtail::report

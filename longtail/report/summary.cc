@@ -12,13 +12,24 @@
 namespace longtail::report {
 namespace {
 
-Series pick_baseline(const Results& results, const std::string& wanted) {
+// What was asked for; in a race its own, once that has a run; else uniform sampling or what is nearest to it.
+Series pick_baseline(const Results& results, const SummaryOptions& options) {
   const auto& all = results.series;
+  const std::string& wanted = options.baseline;
+  const std::string& raced = options.looks ? options.looks->baseline : wanted;
+  const auto called = [&](const std::string& text) {
+    return std::find_if(all.begin(), all.end(), [&](const Series& one) { return one.text() == text; });
+  };
+  if (wanted.empty()) {
+    for (const std::string& text : {raced, std::string("uniform")}) {
+      if (const auto found = called(text); found != all.end()) return *found;
+    }
+    return results.plainest;
+  }
   const auto found = std::find_if(all.begin(), all.end(), [&](const Series& one) {
-    return one.text() == (wanted.empty() ? "uniform" : wanted) || (!wanted.empty() && one.title() == wanted);
+    return one.text() == wanted || one.title() == wanted;
   });
   if (found != all.end()) return *found;
-  if (wanted.empty()) return results.plainest;
   std::vector<std::string> names;
   names.reserve(all.size());
   for (const Series& one : all) names.push_back(one.text());
@@ -178,7 +189,7 @@ Average average(const Results& results, const Series& series, const Condition& c
 Summary summarise(const Results& results, const SummaryOptions& options) {
   Summary summary;
   summary.options = options;
-  summary.baseline = pick_baseline(results, options.baseline);
+  summary.baseline = pick_baseline(results, options);
   summary.balanced_apart = results.balanced_apart();
   for (const Condition& condition : results.conditions) {
     for (const Series& series : results.series) {
