@@ -176,7 +176,7 @@ class Training(unittest.TestCase):
                 sums *= 2
 
             with unittest.mock.patch.multiple(torch.distributed, create=True, is_initialized=lambda: True, get_rank=lambda: 0,
-                                              all_reduce=all_reduce):
+                                              get_world_size=lambda: 1, all_reduce=all_reduce):
                 loss, accuracy, by_class = train.train_epoch(network, images, batches, torch.optim.SGD(network.parameters(), 0.0),
                                                              {"seed": 1, "augment": "none", "clip": 0}, 0, device)
             self.assertEqual(summed[-1], device)
