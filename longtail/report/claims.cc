@@ -21,10 +21,6 @@ const Condition kTen(10), kFifty(50), kHundred(100);
 struct Side {
   const Results& results;
   SummaryOptions options;
-
-  Average at(const Series& series, const Condition& rho, Metric metric) const {
-    return average(results, series, rho, metric, options);
-  }
 };
 using Judge = std::function<Evidence(const Side&)>;
 
@@ -87,26 +83,41 @@ Judge seeds_disagree(const Series& series, const Condition& rho, Metric metric) 
   };
 }
 
-// The means of the four strategies, the fewest seeds among them, and which are absent, in words.
+// The means of the four strategies over the seeds that all of them have: other seeds are other images and weights. And
+// what is absent, in words.
 struct Four {
   std::vector<double> means;
-  int seeds = 1 << 30;
+  int seeds = 0;
   std::string absent;
 };
 Four four_of(const Side& side, const Condition& rho, Metric metric) {
-  Four four;
-  std::vector<std::string> absent;
-  for (const std::string_view strategy : kStrategies) {
-    const Series series{std::string(strategy)};
-    const Average one = side.at(series, rho, metric);
-    if (one.seeds == 0) absent.push_back(series.title());
-    four.means.push_back(one.mean);
-    four.seeds = std::min(four.seeds, one.seeds);
+  std::vector<std::vector<double>> values(kStrategies.size());  // of these seeds
+  std::set<std::size_t> there;
+  for (const std::int64_t seed : side.results.seeds) {
+    std::vector<double> row;
+    for (std::size_t s = 0; s < kStrategies.size(); ++s) {
+      const RunResult* run = side.results.find(Series{std::string(kStrategies[s])}, rho, seed);
+      const double value = run ? accuracy(*run, metric, side.options.at) : kMissing;
+      if (value != value) continue;
+      there.insert(s);
+      row.push_back(value);
+    }
+    if (row.size() < kStrategies.size()) continue;
+    for (std::size_t s = 0; s < row.size(); ++s) values[s].push_back(row[s]);
   }
-  if (absent.size() == kStrategies.size()) {
+  Four four;
+  four.seeds = static_cast<int>(values[0].size());
+  for (const auto& one : values) four.means.push_back(mean(one));
+  std::vector<std::string> absent;
+  for (std::size_t s = 0; s < kStrategies.size(); ++s) {
+    if (there.count(s) == 0) absent.push_back(sampling::strategy_title(kStrategies[s]));
+  }
+  if (there.empty()) {
     four.absent = "no run";
   } else if (!absent.empty()) {
     four.absent = "no run of " + base::join(absent, ", ");
+  } else if (four.seeds == 0) {
+    four.absent = "no seed that all four have";
   }
   return four;
 }
@@ -136,12 +147,11 @@ Judge balanced_loses(const Condition& rho, bool on_the_tail_too) {
     int seeds = 1 << 30;
     bool holds = true;
     for (Metric metric : {Metric::kHead, Metric::kMedium, Metric::kTail}) {
-      const Average a = side.at(kClassBalanced, rho, metric), b = side.at(kUniform, rho, metric);
-      if (a.seeds == 0 || b.seeds == 0) return missing("no pair");
-      seeds = std::min({seeds, a.seeds, b.seeds});
-      const bool below = a.mean < b.mean;
-      holds = holds && below == (metric != Metric::kTail || on_the_tail_too);
-      words.push_back(fmt::format("{} {}", metric_name(metric), fixed(a.mean - b.mean, 1, true)));
+      const Pairs pairs = pairs_of(side, kClassBalanced, rho, metric);
+      if (pairs.count == 0) return missing("no pair");
+      seeds = std::min(seeds, pairs.count);
+      holds = holds && (pairs.mean < 0) == (metric != Metric::kTail || on_the_tail_too);
+      words.push_back(fmt::format("{} {}", metric_name(metric), fixed(pairs.mean, 1, true)));
     }
     return judged(holds, seeds, base::join(words, ", "));
   };

@@ -154,6 +154,32 @@ TEST(AgainstTest, OneContrarySeedSettlesItAndTwoThatAgreeDoNot) {
             "cannot be told");
 }
 
+TEST(AgainstTest, MeansAreOfTheSeedsThatAllStrategiesHave) {
+  // A second seed of uniform alone, so low that by its mean over both nothing would be above class-balanced.
+  const Results uneven = some_runs(
+      [](const report::RunResult& run) {
+        return run.rho == 100 && (run.seed == 42 || (run.seed == 123 && run.strategy == "uniform"));
+      },
+      [](report::RunResult& run) {
+        if (run.seed == 123) run.best = {1, 1, 1, 1};
+      });
+  const Results even =
+      some_runs([](const report::RunResult& run) { return run.rho == 100 && run.seed == 42; });
+  const auto ours = against_paper(uneven, {}).claims, expected = against_paper(even, {}).claims;
+  ASSERT_EQ(ours.size(), expected.size());
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    EXPECT_EQ(ours[i].ours.words, expected[i].ours.words) << ours[i].sentence;
+    EXPECT_EQ(ours[i].ours.verdict, expected[i].ours.verdict) << ours[i].sentence;
+  }
+  const Results apart = some_runs([](const report::RunResult& run) {
+    return run.rho == 100 && run.seed == (run.strategy == "uniform" ? 123 : 42);
+  });
+  EXPECT_EQ(claim(against_paper(apart, {}).claims,
+                  "Overall: class-balanced has the lowest mean of the four, ρ = 100")
+                .ours.words,
+            "no seed that all four have");
+}
+
 TEST(AgainstTest, ATiedSeedNeitherProvesNorRefutesThatTheSeedsDisagree) {
   const auto verdict = [](std::int64_t seeds, std::int64_t below) {
     std::vector<RunResult> runs;
