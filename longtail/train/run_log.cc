@@ -421,10 +421,19 @@ void read_timings(const std::filesystem::path& log_file, RunLog& log) {
 }
 
 json parse_shallow(std::string_view text) {
-  return json::parse(text, [](int depth, json::parse_event_t, json&) {
-    if (depth > kDeepest) fail("it is nested more than {} levels deep", kDeepest);
-    return true;
-  });
+  try {
+    return json::parse(text, [](int depth, json::parse_event_t, json&) {
+      if (depth > kDeepest) fail("it is nested more than {} levels deep", kDeepest);
+      return true;
+    });
+  } catch (const json::parse_error& error) {
+    if (text.empty()) fail<base::DamagedFile>("it is empty");
+    if (error.byte > text.size()) fail<base::DamagedFile>("it is cut off after {} bytes", text.size());
+    const std::string_view before = text.substr(0, error.byte > 0 ? error.byte - 1 : 0);
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const auto column = before.size() - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0
+    fail<base::DamagedFile>("it is not JSON from line {}, column {} on", line, column);
+  }
 }
 
 RunLog log_of(std::string_view text, const std::string& name) {
@@ -432,6 +441,8 @@ RunLog log_of(std::string_view text, const std::string& name) {
     return from_json(parse_shallow(text));
   } catch (const json::exception& error) {
     fail<base::DamagedFile>("{} is not a run log: {}", name, base::quote::terminal(error.what()));
+  } catch (const base::DamagedFile& error) {
+    fail<base::DamagedFile>("{} is not a run log: {}", name, error.what());
   } catch (const base::OtherVersion& error) {
     fail<base::OtherVersion>("{} cannot be used as a run log: {}", name, error.what());
   } catch (const base::Error& error) {

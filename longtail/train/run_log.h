@@ -128,7 +128,7 @@ void read_timings(const std::filesystem::path& log_file, RunLog& log);
 RunLog read_log(const std::filesystem::path& path);
 // The same of text in memory, without timings; `name` is what an Error calls it.
 RunLog log_of(std::string_view text, const std::string& name);
-// JSON of a bounded depth; an Error, or a json::exception with the place, if it is none.
+// JSON of a bounded depth; an Error if it is none, which says where it ends or stops being JSON.
 nlohmann::json parse_shallow(std::string_view text);
 
 }  // namespace longtail::train

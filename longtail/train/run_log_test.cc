@@ -1,5 +1,6 @@
 #include "longtail/train/run_log.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -89,6 +90,28 @@ TEST(RunLog, ReadsBackExactlyWhatWasWritten) {
   EXPECT_EQ(back.seconds_training, 1.5);
   EXPECT_TRUE(std::isnan(back.tail_acc[0]));
   EXPECT_TRUE(std::isnan(back.last.accuracy.tail));
+}
+
+TEST(RunLog, TextThatIsNoJsonIsRefusedByTheNameOfTheFileAndThePlace) {
+  const auto refusal = [](std::string_view text) -> std::string {
+    try {
+      log_of(text, "log.json");
+    } catch (const base::DamagedFile& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string whole = log_text(sample_log());
+  EXPECT_EQ(refusal(""), "log.json is not a run log: it is empty");
+  EXPECT_EQ(refusal(whole.substr(0, 100)), "log.json is not a run log: it is cut off after 100 bytes");
+  EXPECT_EQ(refusal("nonsense"), "log.json is not a run log: it is not JSON from line 1, column 2 on");
+  EXPECT_EQ(refusal("{\n  \"seed\": }"),
+            "log.json is not a run log: it is not JSON from line 2, column 11 on");
+  EXPECT_EQ(refusal("{}x"), "log.json is not a run log: it is not JSON from line 1, column 3 on");
+  for (std::size_t size = 1; size + 1 < whole.size(); ++size) {
+    EXPECT_EQ(refusal(whole.substr(0, size)),
+              fmt::format("log.json is not a run log: it is cut off after {} bytes", size));
+  }
 }
 
 TEST(RunLog, TimingsAreNotAmongTheResults) {
