@@ -1,8 +1,12 @@
 // Run logs and reports for Python.
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "longtail/base/error.h"
 #include "longtail/base/hash.h"
@@ -35,6 +39,13 @@ std::string text_of(const std::string& key, const py::handle& value) {
   return base::join(parts, ",");
 }
 
+// Any mapping as a dictionary.
+py::dict dict_of(const py::object& mapping, const char* name) {
+  if (!py::isinstance(mapping, py::module_::import("collections.abc").attr("Mapping")))
+    throw py::type_error(fmt::format("`{}` must be a dictionary or another mapping", name));
+  return py::dict(mapping);
+}
+
 std::map<std::string, std::string> texts_of(const py::dict& object) {
   std::map<std::string, std::string> texts;
   for (const auto& [key, value] : object) {
@@ -57,8 +68,8 @@ train::RunLog head_of(const py::dict& config, std::vector<std::int64_t> class_co
                       const std::string& subset, const std::string& init, const std::string& augment) {
   train::RunLog log;
   if (config.contains("config") && config.contains("hash")) {
-    log.config = texts_of(config["config"].cast<py::dict>());
-    if (config.contains("params")) log.config.merge(texts_of(config["params"].cast<py::dict>()));
+    log.config = texts_of(dict_of(config["config"], "config"));
+    if (config.contains("params")) log.config.merge(texts_of(dict_of(config["params"], "params")));
     log.fingerprint.protocol = config["hash"].cast<std::string>();
   } else {
     log.config = texts_of(config);
@@ -88,37 +99,85 @@ train::RunLog head_of(const py::dict& config, std::vector<std::int64_t> class_co
   return log;
 }
 
-FullResult measured(const LogWriter& writer, const py::kwargs& test) {
-  const int classes = static_cast<int>(writer.groups().size());
-  const auto has = [&](const char* key) { return test.contains(key) && !test[key].is_none(); };
-  if (has("logits") && has("labels")) {
-    const auto logits = test["logits"].cast<Array<float>>();
-    const auto labels = test["labels"].cast<Array<std::int32_t>>();
-    if (logits.ndim() != 2 || logits.shape(1) != classes || labels.size() != logits.shape(0))
-      fail("`logits` must have a row for each of the {} labels and a column for each of the {} classes",
-           labels.size(), classes);
-    train::Meter meter(classes, writer.groups());
-    for (py::ssize_t i = 0; i < labels.size(); ++i) {
-      const std::int32_t label = labels.data()[i];
-      if (label < 0 || label >= classes)
-        fail("test image {} has the label {}; there are {} classes", i, label, classes);
-      meter.add({logits.data(i, 0), static_cast<std::size_t>(classes)}, label);
-    }
-    return meter.full(writer.epochs());
+// Whole numbers in a list or an array of any type: NumPy counts in doubles too.
+std::vector<int> whole_numbers(const char* name, const py::handle& values) {
+  const auto array = Array<double>::ensure(py::reinterpret_borrow<py::object>(values));
+  if (!array) fail("`{}` is no list of whole numbers", name);
+  std::vector<int> numbers;
+  for (const double value : span_of(array)) {
+    if (value != std::floor(value) || std::abs(value) > std::numeric_limits<int>::max())
+      fail("`{}` has {}; it must be whole numbers", name, value);
+    numbers.push_back(static_cast<int>(value));
   }
+  return numbers;
+}
+
+// What was measured on the images of classes that were trained: the others are left out, as `longtail train` leaves
+// them out.
+class TestSet {
+ public:
+  explicit TestSet(const LogWriter& writer) : writer_(writer) {}
+
+  FullResult of_logits(const py::handle& outputs, const py::handle& truth) const {
+    const auto logits = outputs.cast<Array<float>>();
+    const std::vector<int> labels = whole_numbers("labels", truth);
+    if (logits.ndim() != 2 || std::cmp_not_equal(logits.shape(1), classes()) ||
+        std::cmp_not_equal(labels.size(), logits.shape(0)))
+      fail("`logits` must have a row for each of the {} labels and a column for each of the {} classes",
+           labels.size(), classes());
+    train::Meter meter(static_cast<int>(classes()), writer_.groups());
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      if (labels[i] < 0 || std::cmp_greater_equal(labels[i], classes()))
+        fail("test image {} has the label {}; there are {} classes", i, labels[i], classes());
+      if (trained(static_cast<std::size_t>(labels[i])))
+        meter.add({logits.data(static_cast<py::ssize_t>(i), 0), classes()}, labels[i]);
+    }
+    return full(meter);
+  }
+  FullResult of_confusion(const py::handle& rows, double loss) const {
+    std::vector<std::vector<int>> matrix;
+    for (const py::handle& row : rows) {
+      matrix.push_back(whole_numbers("confusion", row));
+      if (matrix.size() <= classes() && !trained(matrix.size() - 1))
+        std::fill(matrix.back().begin(), matrix.back().end(), 0);
+    }
+    train::Meter meter(static_cast<int>(classes()), writer_.groups());
+    meter.add_confusion(matrix, loss);
+    return full(meter);
+  }
+  FullResult of_counts(const py::handle& right, const py::handle& all, double loss) const {
+    std::vector<int> correct = whole_numbers("correct", right), images = whole_numbers("images", all);
+    for (std::size_t k = 0; k < std::min({correct.size(), images.size(), classes()}); ++k) {
+      if (!trained(k)) correct[k] = images[k] = 0;
+    }
+    const FullResult result =
+        train::result_of_counts(correct, images, writer_.groups(), loss, writer_.epochs());
+    if (std::isnan(result.accuracy.overall)) refuse_nothing_tested();
+    return result;
+  }
+
+ private:
+  std::size_t classes() const { return writer_.groups().size(); }
+  bool trained(std::size_t k) const { return writer_.log().class_counts[k] > 0; }
+  FullResult full(const train::Meter& meter) const {
+    if (meter.images() == 0) refuse_nothing_tested();
+    return meter.full(writer_.epochs());
+  }
+  [[noreturn]] static void refuse_nothing_tested() {
+    fail("no test image belongs to a class that has training images");
+  }
+
+  const LogWriter& writer_;
+};
+
+FullResult measured(const LogWriter& writer, const py::kwargs& test) {
+  const TestSet set(writer);
+  const auto has = [&](const char* key) { return test.contains(key) && !test[key].is_none(); };
+  if (has("logits") && has("labels")) return set.of_logits(test["logits"], test["labels"]);
   if (!has("test_loss")) fail("give `test_loss`, the mean loss on the test set, or `logits` and `labels`");
   const double loss = test["test_loss"].cast<double>();
-  if (has("confusion")) {
-    const auto matrix = test["confusion"].cast<std::vector<std::vector<int>>>();
-    train::Meter meter(classes, writer.groups());
-    meter.add_confusion(matrix, loss);
-    return meter.full(writer.epochs());
-  }
-  if (has("correct") && has("images")) {
-    const auto correct = test["correct"].cast<std::vector<int>>(),
-               images = test["images"].cast<std::vector<int>>();
-    return train::result_of_counts(correct, images, writer.groups(), loss, writer.epochs());
-  }
+  if (has("confusion")) return set.of_confusion(test["confusion"], loss);
+  if (has("correct") && has("images")) return set.of_counts(test["correct"], test["images"], loss);
   fail(
       "give one of: `logits` and `labels`; `confusion` and `test_loss`; `correct`, `images` and `test_loss`");
 }
@@ -197,11 +256,11 @@ py::dict report(const std::vector<std::filesystem::path>& paths,
 
 void add_logs(py::module_& module) {
   py::class_<LogWriter>(module, "RunLog")
-      .def(py::init([](const std::filesystem::path& folder, const py::dict& config,
+      .def(py::init([](const std::filesystem::path& folder, const py::object& config,
                        std::vector<std::int64_t> class_counts,
                        std::optional<std::vector<std::string>> class_names, const std::string& data,
                        const std::string& subset, const std::string& init, const std::string& augment) {
-             return LogWriter(folder, head_of(config, std::move(class_counts),
+             return LogWriter(folder, head_of(dict_of(config, "config"), std::move(class_counts),
                                               class_names.value_or(std::vector<std::string>{}), data, subset,
                                               init, augment));
            }),
@@ -238,8 +297,8 @@ void add_logs(py::module_& module) {
              state["log"] = writer.state();
              return state;
            })
-      .def("load_state_dict", [](LogWriter& writer, const py::dict& state) {
-        writer.restore(state["log"].cast<std::string>());
+      .def("load_state_dict", [](LogWriter& writer, const py::object& state) {
+        writer.restore(dict_of(state, "state")["log"].cast<std::string>());
       });
 
   module.def(

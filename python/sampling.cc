@@ -65,12 +65,13 @@ py::list list_of(std::span<const std::int64_t> values) {
   return made;
 }
 
-// Whether some epoch of the training has batches of a given shape. Only of a deferred strategy must all be
-// looked at.
-bool shapes_batches(const sampling::Strategy& strategy, int epochs) {
-  const int last = strategy.deferral(epochs) ? epochs - 1 : 0;
-  for (int epoch = 0; epoch <= last; ++epoch) {
-    if (strategy.stratified({epoch, epochs})) return true;
+// Whether some epoch of the training from `first` on has batches of a given shape, or draws without replacement. Only of
+// a deferred strategy must all be looked at.
+bool some_epoch(const sampling::Strategy& strategy,
+                bool (sampling::Strategy::*is)(const sampling::Situation&) const, int first, int epochs) {
+  const int last = strategy.deferral(epochs) ? std::max(first, epochs - 1) : first;
+  for (int epoch = first; epoch <= last; ++epoch) {
+    if ((strategy.*is)({epoch, epochs})) return true;
   }
   return false;
 }
@@ -85,7 +86,7 @@ class Source {
       fail("give either `labels`, the class of every image, or `counts`, the images of every class");
     if (epochs < 1) fail("`epochs` is {}; it must be at least 1", epochs);
     if (batch_size < 0) fail("`batch_size` is {}; it must be at least 1", batch_size);
-    if (batch_size == 0 && shapes_batches(*strategy_, epochs))
+    if (batch_size == 0 && some_epoch(*strategy_, &sampling::Strategy::stratified, 0, epochs))
       fail("{} shapes whole batches; give `batch_size`, the draws of a step on all ranks together",
            strategy_->name());
     if (labels) {
@@ -105,7 +106,10 @@ class Source {
   py::array_t<std::int64_t> counts() const { return array_of(counts_); }
   std::int64_t images() const { return std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0}); }
 
-  bool without_replacement(int epoch) { return stream(epoch).is_permutation(); }
+  // In this epoch or one that comes after it.
+  bool without_replacement(int epoch) const {
+    return some_epoch(*strategy_, &sampling::Strategy::without_replacement, epoch, epochs_);
+  }
   py::array_t<double> probabilities(int epoch) { return array_of(stream(epoch).probabilities()); }
 
   // The draws first, first + 1, ... of rank's part of the epoch, into an array of int64.

@@ -34,7 +34,7 @@ CAN = {"dataset": ANY, "profile": ANY, "rho": ANY, "n_max": ANY, "counts_file": 
        "seed": ANY, "loss": ["cross_entropy"], "select": ["overall"], "epochs": ANY, "batch_size": ANY, "lr": ANY,
        "momentum": ANY, "nesterov": ANY, "weight_decay": ANY, "clip": ANY, "schedule": ["multistep", "cosine", "constant"],
        "warmup_epochs": ANY, "milestones": ANY, "lr_decay": ANY, "rebalance": ["none"]}
-PARAMS = ["data", "network"]  # of [trainer.params]
+PARAMS = ["network"]  # of [trainer.params]
 
 
 def refuse_what_is_not_done(config, params):
@@ -115,6 +115,8 @@ class Images(torch.utils.data.TensorDataset):
 
 def load(folder, side):
     """pixels (n, channels, side, side) and labels of both splits: train_images.npy, train_labels.npy, test_..."""
+    if not folder:
+        sys.exit("no folder of the data is given; give `longtail study run` a --data, or the study a `data` in [run]")
     read = [torch.from_numpy(numpy.load(pathlib.Path(folder) / f"{split}_{what}.npy"))
             for split in ("train", "test") for what in ("images", "labels")]
     for pixels in read[::2]:
@@ -133,6 +135,19 @@ def crop_flip(pixels, generator):
     out = torch.stack([padded[i, :, y[i]:y[i] + side, x[i]:x[i] + side] for i in range(n)])
     out[flips] = out[flips].flip(-1)
     return out
+
+
+def crop_generator(config, epoch, rank):
+    """By the seed and not by the strategy: the runs of a seed share their crops and flips, position by position."""
+    return torch.Generator().manual_seed((config["seed"] * 1000003 + epoch) * 1009 + rank)
+
+
+def augmentation_hash(config, world):
+    """What the log says of the augmentation: equal for runs that have the same crops."""
+    if config["augment"] == "none":
+        return longtail.sha256(torch.zeros(1).numpy())
+    draws = [torch.rand(256, generator=crop_generator(config, epoch=0, rank=rank)) for rank in range(world)]
+    return longtail.sha256(torch.cat(draws).numpy())
 
 
 def learning_rate(config, epoch):
@@ -167,7 +182,7 @@ def train_epoch(model, images, batches, optimizer, config, epoch, device):
     # Summed loss, right answers of each class, draws of each class. On the device: nccl adds up nothing else.
     totals = torch.zeros(1 + 2 * classes, dtype=torch.float64, device=device)
     rank = torch.distributed.get_rank() if torch.distributed.is_initialized() else 0
-    generator = torch.Generator().manual_seed((config["seed"] * 1000003 + epoch) * 1009 + rank)
+    generator = crop_generator(config, epoch, rank)
     loader = torch.utils.data.DataLoader(images, batch_sampler=batches)
     for pixels, labels in loader:
         if config["augment"] == "crop_flip":
@@ -207,7 +222,7 @@ def main(config_path, run):
     first = world == 1 or torch.distributed.get_rank() == 0
     device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0))) if torch.cuda.is_available() else "cpu"
 
-    pixels, labels, test_pixels, test_labels = load(study["data"] or params["data"], config.get("image_size", 32))
+    pixels, labels, test_pixels, test_labels = load(study["data"], config.get("image_size", 32))
     subset = longtail.subset(labels, config["rho"], config["seed"], config["profile"], n_max=config["n_max"],
                              class_order=config.get("class_order", "label"), counts_file=config.get("counts_file", ""))
     chosen = torch.from_numpy(subset.indices.astype("int64"))
@@ -224,7 +239,8 @@ def main(config_path, run):
                                 weight_decay=config["weight_decay"])
     sampler = make_sampler(config, subset.counts, world)  # the images are ordered class after class
     batches = longtail.BatchSampler(sampler, config["batch_size"] // world, drop_last=True)
-    log = longtail.RunLog(run, study, subset.counts.tolist(), subset=subset.sha256, init=initial)
+    log = longtail.RunLog(run, study, subset.counts.tolist(), subset=subset.sha256, init=initial,
+                          augment=augmentation_hash(config, world))
 
     state_path = run / "state.pt"
     if state_path.exists():

@@ -45,6 +45,13 @@ TEST(Hash, EqualsPublishedDigests) {
   EXPECT_EQ(sha1(std::as_bytes(std::span(text))), "a9993e364706816aba3e25717850c26c9cd0d89d");
 }
 
+TEST(Text, ListsWordsAsASentenceDoes) {
+  EXPECT_EQ(listed({}), "");
+  EXPECT_EQ(listed({"a"}), "a");
+  EXPECT_EQ(listed({"a", "b"}), "a and b");
+  EXPECT_EQ(listed({"a", "b", "c"}), "a, b and c");
+}
+
 TEST(Text, SuggestsTheNearestKey) {
   const std::vector<std::string> keys = {"epochs", "lr", "momentum"};
   EXPECT_EQ(did_you_mean("epoch", keys), "; did you mean `epochs`?");

@@ -41,6 +41,13 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
+std::string listed(std::vector<std::string> words) {
+  if (words.size() < 2) return join(words, "");
+  const std::string last = words.back();
+  words.pop_back();
+  return join(words, ", ") + " and " + last;
+}
+
 std::optional<std::int64_t> parse_integer(std::string_view text) { return parse_whole<std::int64_t>(text); }
 
 std::optional<double> parse_real(std::string_view text) {

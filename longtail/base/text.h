@@ -19,6 +19,9 @@ bool is_utf8(std::string_view text);
 // The text if it is; otherwise its bytes read as Latin-1, as old file names are.
 std::string to_utf8(std::string_view text);
 
+// "a", "a and b", "a, b and c".
+std::string listed(std::vector<std::string> words);
+
 // The whole text as a number, or nothing.
 std::optional<std::int64_t> parse_integer(std::string_view text);
 std::optional<double> parse_real(std::string_view text);

@@ -2,9 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <type_traits>
 
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
@@ -36,6 +38,32 @@ std::string number_error(const std::string& text, bool positive) {
   if (!positive && !(*number >= 0)) return fmt::format("{} is below 0", text);
   return "";
 }
+
+// CLI11 cuts a whole number that does not fit to the largest that does, in silence.
+template <class Value>
+std::string range_error(const std::string& text) {
+  if constexpr (std::is_same_v<Value, std::int64_t> || std::is_same_v<Value, std::uint64_t>) {
+    Value value{};
+    const char* end = text.data() + text.size();
+    if (std::from_chars(text.data(), end, value).ec == std::errc::result_out_of_range)
+      return fmt::format("{} is out of range", text);
+  }
+  return "";
+}
+
+// What one word of an option stands for.
+template <class T>
+struct ValueOf {
+  using type = T;
+};
+template <class T>
+struct ValueOf<std::vector<T>> {
+  using type = T;
+};
+template <class T>
+struct ValueOf<std::optional<T>> {
+  using type = T;
+};
 
 // "--flag,!--no-flag" etc. as CLI11 lists it, into names.
 std::vector<std::string> names_of(const ::CLI::Option& option) {
@@ -102,6 +130,10 @@ Option* Option::take_all() {
   option_->take_all();
   return this;
 }
+Option* Option::may_be_empty() {
+  *may_be_empty_ = true;
+  return this;
+}
 Option* Option::delimiter(char character) {
   option_->delimiter(character);
   return this;
@@ -132,7 +164,14 @@ Option* App::keep(::CLI::Option* option) {
 
 template <class T>
 Option* App::add_option(const std::string& name, T& value, const std::string& help) {
-  return keep(app_->add_option(name, value, help));
+  Option* option = keep(app_->add_option(name, value, help));
+  // An empty word is mostly a variable of the shell that is not set; it must not mean "as if the flag were not there".
+  const auto check = [empty = option->may_be_empty_](const std::string& text) -> std::string {
+    if (text.empty()) return *empty ? "" : "the value is empty; give one, or leave the flag out";
+    return range_error<typename ValueOf<T>::type>(text);
+  };
+  option->option_->check(::CLI::Validator([check](std::string& text) { return check(text); }, ""));
+  return option;
 }
 Option* App::add_flag(const std::string& name, bool& value, const std::string& help) {
   return keep(app_->add_flag(name, value, help));

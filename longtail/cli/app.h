@@ -77,6 +77,7 @@ class Option {
   Option* expected(int number);
   Option* expected(int low, int high);
   Option* take_all();
+  Option* may_be_empty();  // an empty text means something; else it is refused
   Option* delimiter(char character);
   Option* group(const std::string& name);  // "": not shown
   std::size_t count() const;               // how often it was given
@@ -85,6 +86,7 @@ class Option {
   friend class App;
   CLI::Option* option_;
   std::vector<std::string> choices_;
+  std::shared_ptr<bool> may_be_empty_ = std::make_shared<bool>(false);
 };
 
 class App {

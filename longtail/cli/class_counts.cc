@@ -27,11 +27,15 @@ void LabelSource::add_flags(App& command) {
   command.add_option("--dataset", dataset, "The data set; `longtail data list` shows them")
       ->capture_default_str();
   command.add_option("--data", data_dir, "Folder of the data; else the usual places are searched")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->may_be_empty();
   command
-      .add_option("--labels", labels_file,
-                  "Labels of your own instead of a data set: a whole number a line, classes counted from 0")
-      ->type_name("FILE");
+      .add_option(
+          "--labels", labels_file,
+          "Labels of your own instead of a data set: a whole number a line, classes counted from 0. They are "
+          "cut like a published data set; --profile natural takes them as they are")
+      ->type_name("FILE")
+      ->excludes("--dataset");
   command.add_flag("--skip-unreadable", skip_unreadable, "Leave out pictures that cannot be read");
 }
 

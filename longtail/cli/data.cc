@@ -246,7 +246,7 @@ void add_data(App& app) {
   const auto options = std::make_shared<Options>();
   const auto add = [&](const char* name, const char* help, void (*run)(const Options&)) {
     App* sub = command->add_subcommand(name, help);
-    sub->add_option("--data", options->data, "Folder with data")->type_name("DIR");
+    sub->add_option("--data", options->data, "Folder with data")->type_name("DIR")->may_be_empty();
     sub->callback([options, run] { run(*options); });
     return sub;
   };

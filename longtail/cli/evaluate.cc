@@ -6,6 +6,7 @@
 #include "longtail/base/threads.h"
 #include "longtail/cli/commands.h"
 #include "longtail/cli/param_flags.h"
+#include "longtail/cli/recorded_data.h"
 #include "longtail/cli/run_words.h"
 #include "longtail/train/checkpoint.h"
 #include "longtail/train/evaluate.h"
@@ -47,7 +48,7 @@ train::RunLog measured(const train::Checkpoint& state, const train::RunConfig& c
 void run(const EvaluateArguments& arguments, bool engine_given) {
   const train::Checkpoint state = train::read_state(arguments.run);
   train::RunConfig config = train::config_from_map(state.config);
-  config.data = arguments.where.data;
+  config.data = arguments.where.data.empty() ? recorded_data(arguments.run) : arguments.where.data;
   config.threads = arguments.where.threads;
   if (engine_given) config.engine = nn::resolve_engine(arguments.where.engine, state.spec());
   const train::RunLog log = measured(state, config);

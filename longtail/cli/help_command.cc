@@ -36,6 +36,7 @@ void add_help(App& app) {
                       "As in `longtail help study run`; without one, the list of commands");
   command->add_flag("--man", arguments->man, "Print the man page of the program, for man(1)");
   command->add_option("--completion", arguments->shell, "Print the completion script for a shell")
+      ->excludes("--man")
       ->type_name("SHELL")
       ->check(IsMember({"bash", "fish"}));
   command->footer(

@@ -31,6 +31,25 @@ TEST(Program, SaysWhatABadValueIsAndHowToGetHelp) {
   EXPECT_EQ(run_program({"--help"}).code, 0);
 }
 
+// An unset variable of the shell (--out "$OUT") must not mean the default, another data set or no limit.
+TEST(Program, RefusesAnEmptyValue) {
+  const std::vector<std::vector<std::string>> commands = {{"report", testing::TempDir(), "--out", ""},
+                                                          {"report", ""},
+                                                          {"study", "run", "paper.toml", "--out", ""},
+                                                          {"study", "run", "--out", "x", "--for", ""},
+                                                          {"sample", "--counts", ""},
+                                                          {"sample", "--indices", "3", "--shard", ""},
+                                                          {"subset", "--labels", ""},
+                                                          {"train", "--out", ""},
+                                                          {"theory", "--strategies", "uniform", ""}};
+  for (const auto& words : commands) {
+    const Outcome outcome = run_program(words);
+    SCOPED_TRACE(base::join(words, " "));
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("empty"));
+  }
+}
+
 // Whatever a command does with a path that the system will not follow, it speaks in sentences.
 TEST(Program, NeverShowsTheRawWordsOfTheLibrary) {
   const std::string loop = testing::TempDir() + "longtail_loop." + std::to_string(getpid());

@@ -29,12 +29,13 @@ struct PredictArguments {
   bool as_json = false;
 };
 
-// The pictures of a folder and of the folders in it, by name; hidden files are passed over.
+// The pictures of a folder and of the folders in it, by name; what is passed over in training is passed
+// over here too.
 void add_folder(const fs::path& folder, std::vector<fs::path>& all) {
   std::vector<fs::path> found;
   std::error_code error;
   for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().filename().string().starts_with('.')) {
+    if (data::is_passed_over(it->path())) {
       it.disable_recursion_pending();
     } else if (it->is_regular_file(error)) {
       found.push_back(it->path());

@@ -12,6 +12,8 @@
 #include "longtail/cli/interrupt.h"
 #include "longtail/cli/param_flags.h"
 #include "longtail/cli/probe_words.h"
+#include "longtail/cli/recorded_data.h"
+#include "longtail/cli/strategy_check.h"
 #include "longtail/data/registry.h"
 #include "longtail/nn/init.h"
 #include "longtail/train/checkpoint.h"
@@ -48,7 +50,7 @@ struct Stop {
 train::RunConfig config_of(const ProbeOptions& options) {
   if (options.run.empty()) return train::resolved(options.config);
   train::RunConfig config = train::config_from_map(train::read_state(options.run).config);
-  config.data = options.config.data;
+  config.data = options.config.data.empty() ? recorded_data(options.run) : options.config.data;
   config.threads = options.config.threads;
   if (options.config.engine != "auto") config.engine = options.config.engine;
   return train::resolved(config);
@@ -218,8 +220,10 @@ void add_probe(App& app) {
                       "Folder of a run; without it the initial network of the flags below.");
   command->add_option("--epoch", options->epochs, "Epochs done: numbers, `last` or `all` (kept). [last]")
       ->delimiter(',');
-  command->add_option("--strategies", options->plan.strategies,
-                      "The strategies, separated by spaces. [the paper's four]");
+  command
+      ->add_option("--strategies", options->plan.strategies,
+                   "The strategies, separated by spaces. [the paper's four]")
+      ->check(strategy_check());
   command
       ->add_option("--batches", options->plan.batches, "Real mini-batches of each strategy; 0: none. [400]")
       ->check(Range(0, 1'000'000));

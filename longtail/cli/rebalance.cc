@@ -4,6 +4,7 @@
 #include "longtail/base/error.h"
 #include "longtail/cli/commands.h"
 #include "longtail/cli/param_flags.h"
+#include "longtail/cli/recorded_data.h"
 #include "longtail/cli/run_words.h"
 #include "longtail/train/rebalance.h"
 #include "longtail/train/rebalance_method.h"
@@ -19,9 +20,10 @@ struct RebalanceArguments {
 };
 
 void run(const RebalanceArguments& arguments) {
-  show_run(arguments.out, arguments.quiet, [&](const train::RunOptions& options) {
-    return train::rebalance(arguments.run, arguments.where, options);
-  });
+  train::RunConfig where = arguments.where;
+  if (where.data.empty()) where.data = recorded_data(arguments.run);
+  show_run(arguments.out, arguments.quiet,
+           [&](const train::RunOptions& options) { return train::rebalance(arguments.run, where, options); });
 }
 
 std::string methods_text() {
@@ -60,14 +62,15 @@ void add_rebalance(App& app) {
       ->required()
       ->type_name("RUN2");
   command->add_flag("--quiet", arguments->quiet, "Print errors only");
-  command->footer(methods_text() +
-                  "Examples:\n"
-                  "  longtail rebalance runs/uniform-42 --method crt --out runs/crt-42\n"
-                  "  longtail rebalance runs/uniform-42 --method tau_norm:tau=0.7 --out runs/tau-42\n"
-                  "RUN2 is a run like any other: predict, export, evaluate, report and compare read it. The "
-                  "network after\n"
-                  "the last epoch of RUN is taken. No choice looks at the test set; docs/remedies.md has the "
-                  "formulas.");
+  command->footer(
+      methods_text() +
+      "Examples:\n"
+      "  longtail rebalance runs/uniform-42 --method crt --out runs/crt-42\n"
+      "  longtail rebalance runs/uniform-42 --method tau_norm:tau=0.7 --out runs/tau-42\n"
+      "RUN2 is a run like any other: predict, export, evaluate, report and compare read it. The "
+      "network after\n"
+      "the last epoch of RUN is taken. Tau is never chosen on the test set; the best epoch of crt and "
+      "lws is\nchosen as that of RUN was. docs/remedies.md has the formulas.");
   command->callback([arguments] { run(*arguments); });
 }
 

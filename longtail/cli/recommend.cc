@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <numeric>
+#include <optional>
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
@@ -12,6 +14,7 @@
 #include "longtail/cli/commands.h"
 #include "longtail/cli/param_flags.h"
 #include "longtail/cli/recommend_candidates.h"
+#include "longtail/cli/recommend_pictures.h"
 #include "longtail/cli/recommend_race.h"
 #include "longtail/cli/recommend_words.h"
 #include "longtail/data/groups.h"
@@ -20,6 +23,7 @@
 #include "longtail/report/race.h"
 #include "longtail/report/report.h"
 #include "longtail/study/estimate.h"
+#include "longtail/study/folder.h"
 #include "longtail/study/selection.h"
 #include "longtail/train/run.h"
 
@@ -47,46 +51,28 @@ struct RecommendArguments {
   std::vector<std::string> strategies = default_candidates();
   train::RunConfig config;
   bool model_given = false, epochs_given = false, batch_given = false, size_given = false;
-  bool strategies_given = false;
+  bool strategies_given = false, time_given = false;
   std::vector<std::string> given;  // names of the parameters that were given
 };
-
-// A folder is given as it is; anything else is the name of a data set.
-bool is_folder(const std::string& pictures) {
-  std::error_code ignored;
-  return fs::is_directory(pictures, ignored);
-}
-
-// The same folder by whatever path (`birds` and `birds/`), or the same name of a data set.
-bool same_pictures(const std::string& one, const std::string& other) {
-  std::error_code ignored;
-  return one == other || (is_folder(one) && is_folder(other) && fs::equivalent(one, other, ignored));
-}
-
-fs::path answer_folder(const std::string& pictures) {
-  if (!is_folder(pictures)) return "recommend-" + pictures.substr(pictures.rfind('/') + 1);
-  const fs::path folder = fs::absolute(pictures).lexically_normal();
-  return "recommend-" + (folder.has_filename() ? folder : folder.parent_path()).filename().string();
-}
 
 // The data as it was found.
 struct Found {
   data::Dataset data;
   std::vector<std::int64_t> counts;  // of the classes in training
+  std::vector<std::int64_t> tested;  // images of the classes in the test part
 };
-
-data::Dataset load(const RecommendArguments& arguments, const train::RunConfig& config) {
-  const std::string& pictures = arguments.pictures;
-  return data::load_dataset(is_folder(pictures) ? "folder:" + pictures : pictures, config.data,
-                            train::picture_options(config));
-}
 
 // Looks at the data and shows it.
 Found look_at_data(const RecommendArguments& arguments, const train::RunConfig& config) {
-  Found found{load(arguments, config), {}};
-  const data::Dataset& data = found.data;
+  // Images that are no pictures at their own size: they may be raced at more than 32x32 as well.
+  data::PictureOptions options = train::picture_options(config);
+  options.keep_side = true;
+  Found found{data::load_dataset(source_name(arguments.pictures), config.data, options), {}, {}};
+  data::Dataset& data = found.data;
+  if (data.picture_side == 0 && data.side > config.image_size) data.picture_side = data.side;
   const data::SubsetConfig subset = data::decided(config.subset, config.dataset);
   found.counts = data::profile_counts(subset, data::count_labels(data.train.labels, data.classes()), 1);
+  found.tested = data::count_labels(data.test.labels, data.classes());
   fmt::print("{}\n\n{}\n", class_words(found.counts),
              class_picture(found.counts, data.class_names, kPictureWidth));
   for (const std::string& remark : data.remarks) fmt::print("{}\n", remark);
@@ -96,12 +82,20 @@ Found look_at_data(const RecommendArguments& arguments, const train::RunConfig& 
   return found;
 }
 
-// Pictures are kept as arrays in the folder, so that no run has to read them again.
+std::string copy_folder(const fs::path& out) {
+  return fs::absolute(out / "data").lexically_normal().string();
+}
+
+// The images as the runs will see them. Pictures are kept as arrays in the folder, so that no run has to read them again
+// and all runs see the same, whatever becomes of the files.
 void keep_pictures(const RecommendArguments& arguments, const fs::path& out, data::Dataset data,
-                   train::RunConfig& config) {
-  if (!is_folder(arguments.pictures)) return;
-  if (data.side != config.image_size) data = load(arguments, config);
-  config.data = (out / "data").string();
+                   RecommendPlan& plan) {
+  train::RunConfig& config = plan.config;
+  if (data.side != config.image_size)
+    data = data::load_dataset(source_name(arguments.pictures), config.data, train::picture_options(config));
+  plan.data_hash = data.hash;
+  if (!plan.copied) return;
+  config.data = copy_folder(out);
   base::make_folder(config.data);
   data::import_own(config.dataset, data, config.data, {});
 }
@@ -124,20 +118,32 @@ report::Goal wanted_goal(const RecommendArguments& arguments) {
   return arguments.goal.empty() ? report::Goal::kBalanced : report::parse_goal(arguments.goal);
 }
 
-void check_goal(report::Goal goal, const train::RunConfig& config, const std::vector<std::int64_t>& counts) {
-  if (goal != report::Goal::kTail) return;
+// A goal that cannot be measured is refused before anything is trained.
+void check_goal(report::Goal goal, const train::RunConfig& config, const Found& found) {
+  if (goal != report::Goal::kTail && goal != report::Goal::kWorst) return;
   const auto groups = data::Groups::parse(data::decided(config.subset, config.dataset).groups);
-  if (groups.trained_sizes(counts)[2] == 0)
+  const std::array<int, 3> trained = groups.trained_sizes(found.counts);
+  const std::array<int, 3> measured = groups.trained_sizes(found.counts, found.tested);
+  if (goal == report::Goal::kTail && trained[2] == 0)
     base::fail<base::UsageError>(
         "the goal is the tail, but no class is in it; choose another --goal or --groups");
+  for (std::size_t g = 0; g < measured.size(); ++g) {
+    if (measured[g] > 0 || trained[g] == 0 || (goal == report::Goal::kTail && g != 2)) continue;
+    base::fail<base::UsageError>(
+        "the goal `{}` cannot be measured: no class of the {} has test pictures; add some, or choose another "
+        "--goal or "
+        "--groups",
+        report::goal_name(goal), data::kGroupNames[g]);
+  }
 }
 
 // Image size, network and epochs from measurements of this machine.
 Effort measured_effort(const RecommendArguments& arguments, const RecommendPlan& plan, const Found& found,
-                       double seconds) {
+                       const TimeBudget& budget) {
   const train::RunConfig& config = plan.config;
   PlanFacts facts{.strategies = trainings(plan.candidates), .cpus = base::available_cpus()};
-  facts.seconds = seconds;
+  facts.used = budget.used();
+  facts.seconds = budget.left();
   facts.side = config.image_size;
   if (!arguments.size_given) facts.picture_side = found.data.picture_side;
   if (arguments.epochs_given) facts.epochs = config.epochs;
@@ -163,16 +169,18 @@ Effort measured_effort(const RecommendArguments& arguments, const RecommendPlan&
 // Decides image size, network, epochs and batch size.
 RecommendPlan make_plan(const RecommendArguments& arguments, const fs::path& out, const TimeBudget& budget) {
   RecommendPlan plan;
-  plan.pictures = arguments.pictures;
+  plan.pictures = lasting_name(arguments.pictures);
+  plan.copied = is_copied(arguments.pictures);
+  plan.seconds = budget.seconds();
   plan.candidates = candidates_of(arguments.strategies, arguments.config);
   plan.baseline = plan.candidates[plain_uniform(plan.candidates)].series;
   plan.goal = wanted_goal(arguments);
   plan.epochs_given = arguments.epochs_given;
   plan.config = arguments.config;
   train::RunConfig& config = plan.config;
-  config.dataset = is_folder(arguments.pictures) ? "pictures" : arguments.pictures;
+  config.dataset = plan.copied ? kCopy : arguments.pictures;
   Found found = look_at_data(arguments, config);
-  check_goal(*plan.goal, config, found.counts);
+  check_goal(*plan.goal, config, found);
   plan.picture_side = found.data.picture_side;
   plan.jobs = planned_jobs(trainings(plan.candidates), base::available_cpus());
   plan.threads = std::max(1, base::available_cpus() / plan.jobs);
@@ -180,12 +188,12 @@ RecommendPlan make_plan(const RecommendArguments& arguments, const fs::path& out
   if (!arguments.batch_given) config.batch_size = planned_batch(images);
   config.lr = 0.1 * config.batch_size / 128;
   config.select = "last";  // nothing chooses an epoch, so nothing flatters and no image is held out for it
-  const Effort effort = measured_effort(arguments, plan, found, budget.left());
+  const Effort effort = measured_effort(arguments, plan, found, budget);
   config.model = effort.model;
   config.image_size = effort.side;
   set_epochs(config, effort.epochs);
   plan.run_seconds = effort.run_seconds;
-  keep_pictures(arguments, out, std::move(found.data), config);
+  keep_pictures(arguments, out, std::move(found.data), plan);
   return plan;
 }
 
@@ -203,6 +211,10 @@ void print_plan(const RecommendPlan& plan, double seconds) {
   std::fflush(stdout);
 }
 
+bool is_given(const RecommendArguments& arguments, const std::string& name) {
+  return std::find(arguments.given.begin(), arguments.given.end(), name) != arguments.given.end();
+}
+
 // A plan is kept as it began: a flag that asks for something else is refused, not passed over.
 void refuse_changes(const RecommendArguments& arguments, const RecommendPlan& held, const fs::path& out) {
   if (!arguments.goal.empty() && held.goal && *held.goal != wanted_goal(arguments)) {
@@ -213,11 +225,19 @@ void refuse_changes(const RecommendArguments& arguments, const RecommendPlan& he
         "DIR",
         out.string(), report::goal_name(*held.goal), arguments.goal);
   }
+  // What they decide is compared: `--groups auto` changes nothing where that is the default.
+  train::RunConfig as_held = held.config;
+  as_held.engine = study::engine_of(study_of(held, 1), out);
+  train::RunConfig as_asked = as_held;
   for (const auto& entry : train::run_params().entries()) {
-    const auto& given = arguments.given;
-    if (!entry.info.identity || std::find(given.begin(), given.end(), entry.info.name) == given.end())
-      continue;
-    const std::string has = entry.get(held.config), asked = entry.get(arguments.config);
+    if (entry.info.identity && is_given(arguments, entry.info.name))
+      entry.set(as_asked, entry.get(arguments.config));
+  }
+  as_held = train::resolved(as_held);
+  as_asked = train::resolved(as_asked);
+  for (const auto& entry : train::run_params().entries()) {
+    if (!entry.info.identity || !is_given(arguments, entry.info.name)) continue;
+    const std::string has = entry.get(as_held), asked = entry.get(as_asked);
     if (has == asked) continue;
     base::fail<base::UsageError>(
         "{} holds a plan with {} {}, which {} cannot change now; leave the flag out to resume, or give "
@@ -227,30 +247,37 @@ void refuse_changes(const RecommendArguments& arguments, const RecommendPlan& he
   }
 }
 
-// The plan that the folder has, or a new one.
-RecommendPlan open_plan(const RecommendArguments& arguments, const fs::path& out, const TimeBudget& budget) {
-  if (auto held = read_recommend_plan(out)) {
-    const std::vector<std::string> texts = texts_of(held->candidates);
-    if (!same_pictures(held->pictures, arguments.pictures) ||
-        (arguments.strategies_given &&
-         texts != texts_of(candidates_of(arguments.strategies, held->config)))) {
-      base::fail<base::UsageError>("{} holds an answer about {} and {}; give another --out", out.string(),
-                                   held->pictures, base::join(texts, ", "));
-    }
-    refuse_changes(arguments, *held, out);
-    if (is_folder(arguments.pictures)) {
-      held->config.data = (out / "data").string();
-    } else if (!arguments.config.data.empty()) {
-      held->config.data = arguments.config.data;
-    }
-    if (!held->goal) {  // of an earlier version: from now on it says what the race is decided by
-      held->goal = wanted_goal(arguments);
-      write_plan(out, *held);
-    }
-    fmt::print("Resuming the plan in {}.\n", out.string());
-    print_plan(*held, budget.seconds());
-    return *held;
+// The plan that the folder has, to be continued.
+RecommendPlan resumed_plan(RecommendPlan held, const RecommendArguments& arguments, const fs::path& out,
+                           const TimeBudget& budget) {
+  const std::vector<std::string> texts = texts_of(held.candidates);
+  if (!same_pictures(held.pictures, arguments.pictures) ||
+      (arguments.strategies_given && texts != texts_of(candidates_of(arguments.strategies, held.config)))) {
+    base::fail<base::UsageError>("{} holds an answer about {} and {}; give another --out", out.string(),
+                                 held.pictures, base::join(texts, ", "));
   }
+  refuse_changes(arguments, held, out);
+  if (held.copied) {
+    held.config.data = copy_folder(out);
+  } else if (!arguments.config.data.empty()) {
+    held.config.data = arguments.config.data;
+  }
+  if (!held.goal ||
+      held.seconds != budget.seconds()) {  // none: from now on it says what the race is decided by
+    if (!held.goal) held.goal = wanted_goal(arguments);
+    held.seconds = budget.seconds();
+    write_plan(out, held);
+  }
+  fmt::print("Resuming the plan in {}.\n", out.string());
+  print_plan(held, budget.seconds());
+  return held;
+}
+
+RecommendPlan new_plan(const RecommendArguments& arguments, const fs::path& out, const TimeBudget& budget) {
+  const std::string& pictures = arguments.pictures;
+  if (!is_picture_folder(pictures) && pictures.find('/') != std::string::npos &&
+      pictures.find(':') == std::string::npos)
+    base::fail<base::UsageError>("there is no folder {}", pictures);
   RecommendPlan plan = make_plan(arguments, out, budget);
   print_plan(plan, budget.seconds());
   write_plan(out, plan);
@@ -269,14 +296,11 @@ void write_report(const fs::path& out, const RecommendPlan& plan) {
 }
 
 void run(const RecommendArguments& arguments) {
-  const std::string& pictures = arguments.pictures;
-  if (!is_folder(pictures) && pictures.find('/') != std::string::npos &&
-      pictures.find(':') == std::string::npos)
-    base::fail<base::UsageError>("there is no folder {}", pictures);
-  const double seconds = study::parse_duration(arguments.time);
   const fs::path out = arguments.out.empty() ? answer_folder(arguments.pictures) : fs::path(arguments.out);
-  TimeBudget budget(out, seconds);
-  RecommendPlan plan = open_plan(arguments, out, budget);
+  const std::optional<RecommendPlan> held = read_recommend_plan(out);
+  const bool time_held = !arguments.time_given && held && held->seconds > 0;
+  TimeBudget budget(out, time_held ? held->seconds : study::parse_duration(arguments.time));
+  RecommendPlan plan = held ? resumed_plan(*held, arguments, out, budget) : new_plan(arguments, out, budget);
   const RaceOutcome outcome = run_race(plan, out, budget);
   if (outcome.finished == 0) {
     base::fail<base::Interrupted>("no run was finished, so nothing can be said. {}", outcome.stopped);
@@ -305,7 +329,8 @@ void add_recommend(App& app) {
       ->add_option("PICTURES", arguments->pictures,
                    "A folder with a folder of pictures for each class, or the name of a data set")
       ->required();
-  command->add_option("--time", arguments->time, "Time for all of it: 30m, 2h, 1d")->capture_default_str();
+  command->add_option("--time", arguments->time,
+                      "Time for all of it: 30m, 2h, 1d [2h, or what the folder was last given]");
   command
       ->add_option(
           "--goal", arguments->goal,
@@ -337,16 +362,18 @@ void add_recommend(App& app) {
     arguments->batch_given = command->count("--batch-size") > 0;
     arguments->size_given = command->count("--image-size") > 0;
     arguments->strategies_given = command->count("--strategies") > 0;
-    // The runs read it too, and the command may be given again from elsewhere.
-    if (std::string& file = arguments->config.subset.counts_file; !file.empty())
-      file = fs::absolute(file).lexically_normal().string();
+    arguments->time_given = command->count("--time") > 0;
+    // The runs read them too, and the command may be given again from elsewhere.
+    for (std::string* path : {&arguments->config.subset.counts_file, &arguments->config.data}) {
+      if (!path->empty()) *path = fs::absolute(*path).lexically_normal().string();
+    }
     for (const auto& entry : train::run_params().entries()) {
       const auto& names = plan_params();
       const bool has_flag = std::find(names.begin(), names.end(), entry.info.name) != names.end();
       if (has_flag && command->count(entry.info.flag()) > 0) arguments->given.push_back(entry.info.name);
     }
     if (command->count("--rho") > 0) {
-      const std::string name = is_folder(arguments->pictures) ? "pictures" : arguments->pictures;
+      const std::string name = is_copied(arguments->pictures) ? kCopy : arguments->pictures;
       data::refuse_idle_ratio(data::decided(arguments->config.subset, name), name);
     }
     run(*arguments);

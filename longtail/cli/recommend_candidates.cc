@@ -64,7 +64,10 @@ Candidate parsed(const std::string& text, const train::RunConfig& config) {
     made.augment = data::Augmenter::parse(moves ? made.augment + "+" + mixing : mixing).name();
     mixing = base::split_chain(made.augment).back();
   }
-  if (!loss.empty()) made.loss = loss = nn::canonical_loss(loss);
+  if (!loss.empty()) loss = nn::canonical_loss(loss);
+  if (loss == made.loss)
+    loss.clear();  // what all have goes without saying, so that two texts are two candidates
+  if (!loss.empty()) made.loss = loss;
   made.text = made.strategy;
   for (const std::string& part : {mixing, loss, made.trained() ? "" : made.rebalance})
     made.text += part.empty() ? "" : "+" + part;
@@ -124,7 +127,8 @@ std::vector<Candidate> candidates_of(const std::vector<std::string>& texts, cons
     given.push_back(parsed(text, config));
     const auto same = [&](const Candidate& one) { return one.text == given.back().text; };
     if (std::count_if(given.begin(), given.end(), same) > 1)
-      base::fail<base::UsageError>("--strategies has `{}` twice", given.back().text);
+      base::fail<base::UsageError>("--strategies has `{}` twice{}", given.back().text,
+                                   text == given.back().text ? "" : fmt::format(" (`{}` is the same)", text));
   }
   const auto has = [](const std::vector<Candidate>& list, const Candidate& wanted) {
     return std::any_of(list.begin(), list.end(), [&](const auto& one) { return one.text == wanted.text; });

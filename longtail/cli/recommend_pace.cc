@@ -37,6 +37,10 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 
 double report_seconds(double seconds) { return std::min(seconds / 7, std::clamp(seconds / 20, 20.0, 60.0)); }
 
+double with_report(double seconds) {
+  return std::min(seconds * 7 / 6, seconds + std::clamp(seconds / 19, 20.0, 60.0));
+}
+
 TimeBudget::TimeBudget(const fs::path& folder, double seconds)
     : file_(folder / "recommend.seconds"), seconds_(seconds), before_(earlier_commands(file_)) {}
 

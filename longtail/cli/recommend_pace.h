@@ -16,6 +16,8 @@ namespace longtail::cli {
 // Kept for reading, judging and reporting once training has stopped: a twentieth of the time, between 20
 // seconds and a minute, but never more than a seventh.
 double report_seconds(double seconds);
+// The time of which so many seconds are left for everything else.
+double with_report(double seconds);
 
 // Wall time, that of earlier commands included; time in which no command ran does not count.
 class TimeBudget {
@@ -26,13 +28,13 @@ class TimeBudget {
   double seconds() const { return seconds_; }
   // For training: without what the report needs. Below 0: over.
   double left() const;
+  double used() const;
   // Writes down what has been used, at most every two seconds; a killed command is charged with that much
   // less.
   void keep();
 
  private:
   using Clock = std::chrono::steady_clock;
-  double used() const;
 
   std::filesystem::path file_;
   double seconds_ = 0;

@@ -7,6 +7,8 @@
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
 #include "longtail/base/text.h"
+#include "longtail/cli/recommend_pace.h"
+#include "longtail/cli/recommend_pictures.h"
 #include "longtail/data/augmenter.h"
 #include "longtail/nn/loss.h"
 #include "longtail/report/race.h"
@@ -21,6 +23,7 @@ constexpr int kEnoughEpochs = 20;  // below it three seeds are planned for inste
 constexpr int kLargeEpochs = 100;  // that the larger network must get
 constexpr int kSideEpochs = 60;    // that larger images must leave
 constexpr double kMargin = 1.25;   // runs may take that much longer than measured
+constexpr double kAgain = 1.05;    // the next measurement may be that much slower
 
 int affordable_epochs(const PlanFacts& facts, double epoch_seconds, int seeds) {
   return epochs_that_fit(facts.seconds, kMargin * epoch_seconds, facts.strategies,
@@ -41,6 +44,47 @@ int planned_side(const PlanFacts& facts) {
       return side;
   }
   return facts.side;
+}
+
+struct Network {
+  int side = 32;
+  std::string model{};
+  double epoch_seconds = 0;
+};
+
+Network planned_network(const PlanFacts& facts) {
+  Network network{.side = planned_side(facts)};
+  const double scale = area(network.side, facts);
+  const int large = affordable_epochs(facts, facts.large_epoch * scale, 5);
+  network.model = facts.model ? *facts.model : large >= kLargeEpochs ? "resnet32" : "resnet20";
+  network.epoch_seconds = scale * (network.model == "resnet20" ? facts.small_epoch : facts.large_epoch);
+  return network;
+}
+
+// What three seeds of all strategies take with the fewest epochs.
+double least_training(const PlanFacts& facts) {
+  const int jobs = planned_jobs(facts.strategies, facts.cpus);
+  return kMargin * facts.epochs.value_or(kFewestEpochs) * planned_network(facts).epoch_seconds *
+         std::ceil(3.0 * facts.strategies / jobs);
+}
+
+// As --time takes it, rounded up.
+std::string time_flag(double seconds) {
+  const double step = seconds <= 600 ? 10 : seconds <= 7200 ? 60 : 600;
+  const auto whole = static_cast<std::int64_t>(std::ceil(seconds / step) * step);
+  std::string text;
+  if (whole >= 3600) text += fmt::format("{}h", whole / 3600);
+  if (whole % 3600 >= 60) text += fmt::format("{}m", whole % 3600 / 60);
+  if (whole % 60 > 0) text += fmt::format("{}s", whole % 60);
+  return text;
+}
+
+// Of the whole time a part goes to the report and to what is done before training; and with more time a larger network
+// is planned, which wants more again.
+std::string enough_time(PlanFacts facts) {
+  for (double least = least_training(facts); least > facts.seconds; least = least_training(facts))
+    facts.seconds = least;
+  return time_flag(with_report(kAgain * facts.seconds + facts.used));
 }
 
 std::string quoted(const std::string& text) { return json(text).dump(); }
@@ -88,25 +132,19 @@ void set_epochs(train::RunConfig& config, int epochs) {
 }
 
 Effort planned_effort(const PlanFacts& facts) {
-  Effort effort{.side = planned_side(facts)};
-  const double scale = area(effort.side, facts);
-  const int large = affordable_epochs(facts, facts.large_epoch * scale, 5);
-  effort.model = facts.model ? *facts.model : large >= kLargeEpochs ? "resnet32" : "resnet20";
-  const double epoch_seconds = scale * (effort.model == "resnet20" ? facts.small_epoch : facts.large_epoch);
+  const auto [side, model, epoch_seconds] = planned_network(facts);
+  Effort effort{.side = side, .model = model};
   effort.epochs = affordable_epochs(facts, epoch_seconds, 5);
   if (effort.epochs < kEnoughEpochs)
     effort.epochs = std::min(kEnoughEpochs, affordable_epochs(facts, epoch_seconds, 3));
   if (facts.epochs) effort.epochs = *facts.epochs;
   effort.run_seconds = effort.epochs * epoch_seconds;
-  const int fewest = facts.epochs.value_or(kFewestEpochs);
-  const int jobs = planned_jobs(facts.strategies, facts.cpus);
-  const double least = kMargin * fewest * epoch_seconds * std::ceil(3.0 * facts.strategies / jobs);
-  if (least > facts.seconds) {
+  if (const double least = least_training(facts); least > facts.seconds) {
     base::fail<base::UsageError>(
         "{} for training is not enough: {} strategies with three seeds each and {} epochs of {} take about "
-        "{} here; "
-        "give more --time or fewer --strategies",
-        base::duration(facts.seconds), facts.strategies, fewest, effort.model, base::duration(least));
+        "{} here; give --time {} or more, or fewer --strategies",
+        base::duration(std::max(0.0, facts.seconds)), facts.strategies, facts.epochs.value_or(kFewestEpochs),
+        effort.model, base::duration(least), enough_time(facts));
   }
   return effort;
 }
@@ -114,14 +152,15 @@ Effort planned_effort(const PlanFacts& facts) {
 study::StudyFile study_of(const RecommendPlan& plan, int seeds) {
   const auto& table = train::run_params();
   std::string text =
-      "name = \"recommend\"\nabout = " + quoted("Which strategy for " + plan.pictures + "?") + "\n";
+      "name = \"recommend\"\nabout = " + quoted("Which strategy for " + short_name(plan.pictures) + "?") +
+      "\n";
   const train::RunConfig initial;
   std::string section;
   for (const auto& entry : table.entries()) {
     const base::ParamInfo& info = entry.info;
     const std::string value = entry.get(plan.config);
-    if (!info.identity || value == entry.get(initial) || info.name == "strategy" || info.name == "seed")
-      continue;
+    const bool said = info.identity ? info.name != "strategy" && info.name != "seed" : info.name == "data";
+    if (!said || value == entry.get(initial)) continue;
     if (info.section != section) text += fmt::format("[{}]\n", section = info.section);
     const bool plain = info.type == "integer" || info.type == "real" || info.type == "switch";
     text += fmt::format("{} = {}\n", info.name,
@@ -141,12 +180,16 @@ void write_plan(const std::filesystem::path& folder, const RecommendPlan& plan) 
   json object = {{"pictures", plan.pictures},
                  {"config", train::config_map(plan.config)},
                  {"data", plan.config.data},
+                 {"data_hash", plan.data_hash},
+                 {"copied", plan.copied},
                  {"strategies", texts_of(plan.candidates)},
                  {"jobs", plan.jobs},
                  {"threads", plan.threads},
                  {"run_seconds", plan.run_seconds},
                  {"picture_side", plan.picture_side},
                  {"baseline", plan.baseline},
+                 {"time", plan.seconds},
+                 {"cuts", plan.cuts},
                  {"epochs_given", plan.epochs_given}};
   if (plan.goal) object["goal"] = report::goal_name(*plan.goal);
   base::make_folder(folder);
@@ -171,6 +214,11 @@ std::optional<RecommendPlan> read_recommend_plan(const std::filesystem::path& fo
     plan.run_seconds = object.at("run_seconds").get<double>();
     plan.picture_side = object.value("picture_side", 0);
     plan.epochs_given = object.value("epochs_given", false);
+    plan.data_hash = object.value("data_hash", std::string());
+    // Earlier versions copied folders, and nothing else, and called the copy so.
+    plan.copied = object.value("copied", plan.config.dataset == kCopy && plan.pictures != kCopy);
+    plan.seconds = object.value("time", 0.0);
+    plan.cuts = object.value("cuts", 0);
     return plan;
   } catch (const json::exception&) {
     base::fail("{} is damaged; remove it to plan anew", plan_path(folder).string());

@@ -16,7 +16,9 @@
 namespace longtail::cli {
 
 struct RecommendPlan {
-  std::string pictures{};     // as given on the command line
+  std::string pictures{};     // what the answer is about (recommend_pictures.h: lasting_name)
+  bool copied = false;        // the pictures are in the folder, as arrays
+  std::string data_hash{};    // of the data set; empty: an earlier version wrote the plan and did not say
   train::RunConfig config{};  // of every run, but for seed and what the candidates say
   std::vector<Candidate> candidates{};
   std::optional<report::Goal> goal{};  // none: an earlier version wrote the plan and did not say
@@ -24,8 +26,11 @@ struct RecommendPlan {
   int jobs = 1;
   int threads = 1;         // of each run
   double run_seconds = 0;  // of a run, estimated
-  int picture_side = 0;    // median of the shorter sides of the pictures; 0: they are not pictures
+  int picture_side =
+      0;  // median of the shorter sides of the pictures, or the side of larger images; 0: neither
   bool epochs_given = false;
+  double seconds = 0;  // the time for all of it that was last given; 0: an earlier version did not say
+  int cuts = 0;        // of the epochs, so far
 };
 
 // What a plan is made from.
@@ -33,6 +38,7 @@ struct PlanFacts {
   int strategies = 0;  // that are trained
   int cpus = 1;
   double seconds = 0;                  // the time there is, for training alone
+  double used = 0;                     // of the time, before training
   double small_epoch = 0;              // seconds of an epoch of resnet20 on images of `side`, as measured
   double large_epoch = 0;              // of resnet32, or of the network asked for
   int side = 32;                       // of the images these were measured with
@@ -54,7 +60,7 @@ int planned_batch(std::int64_t images);
 // Image size first: the largest of 64, 48 and `side` that is no larger than the pictures and with which five
 // seeds of all strategies get 60 epochs each. Then the larger network, if it gets 100. Then the most epochs,
 // up to 200, with which five seeds fit into the time, or three if five would leave fewer than 20. All of it
-// as if every run took a quarter longer than measured. A UsageError says how much time is needed at least.
+// as if every run took a quarter longer than measured. A UsageError says which --time would be enough.
 Effort planned_effort(const PlanFacts& facts);
 
 // The most epochs with which `seeds` seeds fit, an epoch taking so many seconds; nothing to spare.
@@ -65,7 +71,8 @@ void set_epochs(train::RunConfig& config, int epochs);
 
 inline constexpr int kFewestEpochs = 5;
 
-// The study with the first `seeds` seeds. Its settings say everything that is not at its default.
+// The study with the first `seeds` seeds. Its settings say everything that is not at its default, and where the data
+// are, for whoever takes a run from the folder.
 study::StudyFile study_of(const RecommendPlan& plan, int seeds);
 
 // The file is also read by reports (report/race.h).

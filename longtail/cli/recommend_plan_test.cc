@@ -4,15 +4,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+#include <tuple>
+
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
 #include "longtail/cli/recommend_pace.h"
+#include "longtail/cli/recommend_pictures.h"
 #include "longtail/data/testing.h"
 #include "longtail/study/grid.h"
+#include "longtail/study/selection.h"
 
 namespace longtail::cli {
 namespace {
 
+using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -72,6 +78,30 @@ TEST(RecommendPlanTest, ImagesAreAsLargeAsThePicturesAndTheTimeAllow) {
   EXPECT_EQ(planned_effort(f).side, 96);
 }
 
+TEST(RecommendPlanTest, TheTimeThatARefusalNamesIsEnoughAndNotMuchMoreThanThat) {
+  // With 200 epochs of nearly equal networks the larger one is planned as soon as there is more time.
+  for (const auto& [small, large, epochs] : {std::tuple(17.0, 30.0, 0), {1.0, 1.05, 200}, {90.0, 150.0, 0}}) {
+    PlanFacts f = facts();
+    f.small_epoch = small;
+    f.large_epoch = large;
+    if (epochs > 0) f.epochs = epochs;
+    f.used = 45;
+    std::string words;
+    try {
+      planned_effort(f);
+    } catch (const base::UsageError& error) {
+      words = error.what();
+    }
+    const std::size_t at = words.find("give --time ");
+    ASSERT_NE(at, std::string::npos) << words;
+    const double time = study::parse_duration(words.substr(at + 12, words.find(' ', at + 12) - at - 12));
+    f.seconds = time - report_seconds(time) - f.used;
+    EXPECT_NO_THROW(planned_effort(f)) << words;
+    f.seconds = 0.88 * time - report_seconds(0.88 * time) - f.used;
+    EXPECT_THROW(planned_effort(f), base::UsageError) << words;
+  }
+}
+
 TEST(RecommendPlanTest, WhatIsAskedForIsObeyed) {
   PlanFacts f = facts();
   f.epochs = 7;
@@ -111,6 +141,13 @@ TEST(RecommendCandidatesTest, ARemedyFollowsAPlusAndWhatItIsMadeFromIsACandidate
   EXPECT_EQ(candidates_of({"uniform+mixup+ncm"}, bare)[1].augment, "mixup");
 }
 
+TEST(RecommendCandidatesTest, ALossThatAllHaveGoesWithoutSaying) {
+  const auto all = candidates_of({"progressive", "uniform+cross_entropy+crt", "uniform"}, {});
+  EXPECT_THAT(texts_of(all), ElementsAre("progressive", "uniform+crt", "uniform"));
+  EXPECT_EQ(parent_of(all, 1), 2u);
+  EXPECT_EQ(plain_uniform(candidates_of({"progressive", "uniform+cross_entropy"}, {})), 1u);
+}
+
 TEST(RecommendCandidatesTest, TheRowsOfARaceAreInTheOrderOfItsReport) {
   const auto all =
       in_report_order(candidates_of({"progressive", "uniform+ncm", "class_balanced", "uniform+crt"}, {}));
@@ -133,6 +170,8 @@ TEST(RecommendCandidatesTest, WhatCannotBeIsRefusedWithAWord) {
               HasSubstr("`crop_flip` in `uniform+crop_flip` is no remedy"));
   EXPECT_THAT(refusal({"uniform+crt+ncm"}), HasSubstr("two remedies of a kind: `crt` and `ncm`"));
   EXPECT_THAT(refusal({"uniform+crt", "uniform+crt:epochs=10"}), HasSubstr("has `uniform+crt` twice"));
+  EXPECT_THAT(refusal({"uniform", "uniform+cross_entropy"}),
+              HasSubstr("has `uniform` twice (`uniform+cross_entropy` is the same)"));
   EXPECT_THAT(refusal({"uniform"}), HasSubstr("one strategy is no choice"));
 }
 
@@ -170,6 +209,11 @@ TEST(RecommendPlanTest, APlanIsReadBackAsItWasWritten) {
   plan.epochs_given = true;
   plan.goal = report::Goal::kWorst;
   plan.baseline = "progressive";
+  plan.copied = true;
+  plan.data_hash = "abc";
+  plan.seconds = 5400;
+  plan.cuts = 2;
+  plan.config.data = "/there/answer/data";
   plan.config.subset.profile = "counts";
   plan.config.subset.counts_file = "/there/counts.txt";
   write_plan(folder.path(), plan);
@@ -183,9 +227,63 @@ TEST(RecommendPlanTest, APlanIsReadBackAsItWasWritten) {
   EXPECT_TRUE(held->epochs_given);
   EXPECT_EQ(held->goal, report::Goal::kWorst);
   EXPECT_EQ(held->baseline, "progressive");
-  for (const study::PlannedRun& run : study::resolve(study_of(*held, 3), "simd"))
+  EXPECT_TRUE(held->copied);
+  EXPECT_EQ(held->data_hash, "abc");
+  EXPECT_EQ(held->seconds, 5400);
+  EXPECT_EQ(held->cuts, 2);
+  for (const study::PlannedRun& run : study::resolve(study_of(*held, 3), "simd")) {
     EXPECT_EQ(run.config.subset.counts_file, "/there/counts.txt");
+    EXPECT_EQ(run.config.data, "/there/answer/data");
+  }
   EXPECT_EQ(study_of(*held, 3).settings.size(), study_of(plan, 3).settings.size());
+}
+
+TEST(RecommendPlanTest, APlanOfAnEarlierVersionIsRead) {
+  const data::TempFolder folder;
+  for (const bool of_a_folder : {true, false}) {
+    RecommendPlan plan;
+    plan.pictures = of_a_folder ? "birds" : "pictures";
+    plan.config.dataset = "pictures";
+    plan.candidates = candidates_of({"uniform", "progressive"}, plan.config);
+    write_plan(folder.path(), plan);
+    json object = json::parse(base::read_text(plan_path(folder.path())));
+    for (const char* key : {"copied", "data_hash", "time", "cuts", "goal", "baseline", "epochs_given"})
+      object.erase(key);
+    base::write_atomically(plan_path(folder.path()), object.dump());
+    const auto held = read_recommend_plan(folder.path());
+    ASSERT_TRUE(held);
+    EXPECT_EQ(held->copied, of_a_folder);
+    EXPECT_EQ(held->data_hash, "");
+    EXPECT_EQ(held->seconds, 0);
+    EXPECT_EQ(held->cuts, 0);
+  }
+}
+
+TEST(RecommendPicturesTest, AFolderIsKnownByItsWholePathHoweverItIsWritten) {
+  const data::TempFolder folder;
+  base::make_folder(folder / "photos");
+  const std::string photos = (folder / "photos").string();
+  for (const std::string& asked :
+       {photos, photos + "/", (folder / "photos/../photos").string(), "folder:" + photos}) {
+    EXPECT_EQ(lasting_name(asked), photos);
+    EXPECT_TRUE(is_copied(asked));
+    EXPECT_TRUE(same_pictures(photos, asked)) << asked;
+  }
+  EXPECT_EQ(source_name(photos), "folder:" + photos);
+  EXPECT_EQ(source_name("folder:" + photos), "folder:" + photos);
+  EXPECT_EQ(answer_folder(photos + "/"), "recommend-photos");
+  EXPECT_EQ(short_name(photos), "photos");
+  EXPECT_FALSE(same_pictures(photos, "photos"));
+  EXPECT_TRUE(same_pictures("photos", "photos/")) << "a relative path, as earlier versions wrote it";
+  std::filesystem::remove(folder / "photos");
+  EXPECT_TRUE(same_pictures(photos, photos + "/")) << "the copy is enough";
+
+  EXPECT_EQ(lasting_name("cifar100"), "cifar100");
+  EXPECT_FALSE(is_copied("cifar100"));
+  EXPECT_EQ(answer_folder("cifar100"), "recommend-cifar100");
+  EXPECT_EQ(lasting_name("list:/a/train.txt,/a/../b/test.txt"), "list:/a/train.txt,/b/test.txt");
+  EXPECT_TRUE(is_copied("list:train.txt,test.txt"));
+  EXPECT_FALSE(is_copied("arrays:birds"));
 }
 
 TEST(RecommendPaceTest, ThePaceIsTheMeanOfTheLatestEpochsOnceThereAreEnough) {
@@ -215,6 +313,8 @@ TEST(RecommendPaceTest, EarlierCommandsAreChargedForAndTheReportHasItsShare) {
   EXPECT_EQ(report_seconds(600), 30);
   EXPECT_EQ(report_seconds(7200), 60);
   EXPECT_EQ(report_seconds(70), 10);
+  for (const double time : {3.0, 70.0, 140.0, 200.0, 400.0, 600.0, 1200.0, 7200.0})
+    EXPECT_NEAR(with_report(time - report_seconds(time)), time, 1e-9);
   const double left = TimeBudget(folder.path(), 600).left();
   EXPECT_LE(left, 570);
   EXPECT_GT(left, 500);

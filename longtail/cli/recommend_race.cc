@@ -9,7 +9,9 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <set>
+#include <tuple>
 
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
@@ -19,6 +21,7 @@
 #include "longtail/study/runner.h"
 #include "longtail/study/view.h"
 #include "longtail/train/alike.h"
+#include "longtail/train/run.h"
 
 namespace longtail::cli {
 namespace {
@@ -50,7 +53,8 @@ class RaceRunner {
         out_(std::move(out)),
         budget_(budget),
         pace_(static_cast<std::size_t>(2 * kEpochsToTrust * plan.jobs),
-              plan.run_seconds / plan.config.epochs) {
+              plan.run_seconds / plan.config.epochs),
+        race_data_(plan.data_hash) {
     words_ = words_of(rows_);
     const auto baseline = std::find_if(rows_.begin(), rows_.end(),
                                        [&](const Candidate& one) { return one.series == plan_.baseline; });
@@ -65,6 +69,7 @@ class RaceRunner {
   RaceOutcome run() {
     RaceOutcome outcome;
     std::size_t told = 0;
+    std::optional<std::tuple<int, std::size_t, int>> before;  // where the last round began
     for (;;) {
       Results results = read(looks_.seeds.back());
       const report::Race race = report::run_looks(results.goal, baseline_, looks_);
@@ -77,6 +82,15 @@ class RaceRunner {
         conclude(results, race, outcome);
         return outcome;
       }
+      const std::tuple now(results.finished, race.looks, plan_.cuts);
+      if (before == now) {
+        base::fail(
+            "the race in {0} cannot go on: the runs for the look after {1} seeds are not all done, and none "
+            "could be "
+            "trained; `longtail study status {0}` shows them",
+            out_.string(), *race.next);
+      }
+      before = now;
       outcome.stopped = train_until(race, *race.next, results);
     }
   }
@@ -101,7 +115,35 @@ class RaceRunner {
     const double needed = time_for(board);
     if (budget_.left() <= 0 || (race.looks > 0 && needed > kBeginBelow * budget_.left()))
       return no_time(seeds, needed);
+    require_same_data();
     return train(board, seeds, race.looks == 0);
+  }
+
+  // Nothing is trained on other images than those of the race. Reads them once a command.
+  void require_same_data() {
+    if (data_seen_) return;
+    const std::string hash = train::read_run_dataset(plan_.config).hash;
+    if (race_data_.empty()) {  // a plan of an earlier version, and no run is finished
+      plan_.data_hash = race_data_ = hash;
+      write_plan(out_, plan_);
+    }
+    if (hash != race_data_) {
+      base::fail<base::UsageError>(
+          "the data set {} holds other images now than those that the race in {} is about; bring them back, "
+          "or give "
+          "another --out",
+          plan_.config.dataset, out_.string());
+    }
+    data_seen_ = true;
+  }
+  void require_same_data(const train::RunLog& log, const std::string& run) {
+    if (race_data_.empty()) race_data_ = log.fingerprint.data;
+    if (log.fingerprint.data == race_data_) return;
+    base::fail<base::UsageError>(
+        "run {} was trained on other images than those that the race in {} is about, so they cannot be "
+        "judged as one; "
+        "give another --out, or remove {} to train all runs anew",
+        run, out_.string(), (out_ / "runs").string());
   }
 
   // The candidate that a run is of.
@@ -151,9 +193,9 @@ class RaceRunner {
     for (const study::Seat& seat : board.seats) {
       if (seat.selected && seat.state.status == study::Status::kFailed) {
         base::fail(
-            "a run failed: {}; `longtail study status {}` shows all, `longtail study run --out {} "
-            "--retry-failed` tries again",
-            seat.state.note, out_.string(), out_.string());
+            "a run failed: {0}; `longtail study status {1}` shows all, `longtail study run --out {1} "
+            "--retry-failed` tries again, and then the same command resumes",
+            seat.state.note, out_.string());
       }
     }
     return "";
@@ -177,7 +219,7 @@ class RaceRunner {
   // With how many epochs the first look would be reached from here, all runs begun again; 0: with none that
   // are fewer than now and enough.
   int shorter_epochs() const {
-    if (plan_.epochs_given || cuts_ >= kMostCuts) return 0;
+    if (plan_.epochs_given || plan_.cuts >= kMostCuts) return 0;
     const int epochs = epochs_that_fit(kCutTo * budget_.left(), pace_.epoch_seconds(),
                                        trainings(plan_.candidates), plan_.jobs, looks_.seeds.front());
     return epochs >= kFewestEpochs && epochs < plan_.config.epochs ? epochs : 0;
@@ -185,7 +227,7 @@ class RaceRunner {
 
   void cut_epochs() {
     const int before = plan_.config.epochs, now = shorter_epochs();
-    ++cuts_;
+    ++plan_.cuts;
     if (now == 0) return;
     const double planned = plan_.run_seconds / before;
     set_epochs(plan_.config, now);
@@ -200,7 +242,7 @@ class RaceRunner {
   }
 
   // All finished runs up to so many seeds.
-  Results read(int seeds) const {
+  Results read(int seeds) {
     Results results;
     const auto empty = [&] {
       return report::SeedTable{
@@ -225,6 +267,7 @@ class RaceRunner {
       }
       const auto column = static_cast<std::size_t>(run.config.seed - 1);
       const train::RunLog log = train::read_log(study::run_folder(out_, run.name) / "log.json");
+      require_same_data(log, run.name);
       const double value = goal_value(goal_, log);
       if (std::isnan(value))  // without it no look would ever be made
         base::fail<base::UsageError>(
@@ -291,7 +334,8 @@ class RaceRunner {
   fs::path out_;
   TimeBudget& budget_;
   Pace pace_;
-  int cuts_ = 0;
+  std::string race_data_;   // the hash of the images that the race is about; empty: not known yet
+  bool data_seen_ = false;  // that they are still these
   report::LookPlan looks_{};
   std::vector<std::string> words_;
   std::vector<int> trainings_;  // as report::SeedTable has them

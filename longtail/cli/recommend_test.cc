@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
@@ -62,10 +63,12 @@ class RecommendCommand : public testing::Test {
     words.insert(words.begin() + 2, flags.begin(), flags.end());
     return words;
   }
-  // A folder whose plan has 1 epoch and whose time is used up: the command stops before it trains.
-  fs::path used_up(const std::string& name, const std::vector<std::string>& texts) const {
+  // A folder whose plan has 1 epoch.
+  fs::path planned(const std::string& name, const std::vector<std::string>& texts,
+                   const std::function<void(RecommendPlan&)>& change = {}) const {
     RecommendPlan plan;
     plan.pictures = (folder_ / "photos").string();
+    plan.copied = true;
     plan.candidates = candidates_of(texts, plan.config);
     plan.baseline = plan.candidates[plain_uniform(plan.candidates)].series;
     plan.goal = report::Goal::kBalanced;
@@ -76,9 +79,17 @@ class RecommendCommand : public testing::Test {
     set_epochs(plan.config, 1);
     plan.epochs_given = true;
     plan.run_seconds = 1;
+    if (change) change(plan);
     write_plan(folder_ / name, plan);
-    base::write_atomically(folder_ / name / "recommend.seconds", "99999\n");
     return folder_ / name;
+  }
+  // The same with its time used up: the command stops before it trains.
+  fs::path used_up(const std::string& name, const std::vector<std::string>& texts,
+                   const std::function<void(RecommendPlan&)>& change = {},
+                   const char* seconds = "99999") const {
+    const fs::path out = planned(name, texts, change);
+    base::write_atomically(out / "recommend.seconds", std::string(seconds) + "\n");
+    return out;
   }
   // What stands between the last two blank lines.
   static std::string sentence(const std::string& out) {
@@ -92,8 +103,8 @@ class RecommendCommand : public testing::Test {
 
 TEST_F(RecommendCommand, RefusesToChooseAmongCopiesOfOneStrategyAndEndsTheSameWhenKilledTwice) {
   const std::vector<std::string> copies = {"square_root", "power:q=0.5",
-                                           "deferred:first=square_root,then=square_root,at=1",
-                                           "deferred:first=power(q=0.5),then=square_root,at=1"};
+                                           "deferred:first=square_root,then=square_root,at=0",
+                                           "deferred:first=power(q=0.5),then=square_root,at=0"};
   const Outcome whole = run_program(command("whole", copies));
   ASSERT_EQ(whole.code, 0) << whole.err;
   EXPECT_THAT(whole.out, HasSubstr("3 classes, 49 training images: 32 to 6 each"));
@@ -244,6 +255,147 @@ TEST_F(RecommendCommand, ResumesByAnySpellingOfTheFolderAndRefusesWhatThePlanDoe
   EXPECT_EQ(plan["goal"], "worst");
   EXPECT_EQ(plan["baseline"], "uniform");
   refused(with(words, {"--goal", "balanced"}), "--goal worst");
+}
+
+TEST_F(RecommendCommand, RetriesAsItAdvisesFindsTheDataOfItsRunsAndNeverMixesOldPicturesWithNew) {
+  std::vector<std::string> words = command("answer", {"uniform", "class_balanced"});
+  words[1] = "folder:" + words[1] + "/";
+  const fs::path out = folder_ / "answer";
+  const auto run = [&](const std::vector<std::string>& arguments, int code) {
+    const Outcome outcome = run_program(arguments);
+    EXPECT_EQ(outcome.code, code) << arguments[0] << "\n" << outcome.out << outcome.err;
+    return outcome;
+  };
+  run(words, 0);
+  json plan = json::parse(base::read_text(plan_path(out)));
+  EXPECT_EQ(plan["pictures"], (folder_ / "photos").string());
+  EXPECT_EQ(plan["time"], 3600);
+  EXPECT_TRUE(fs::exists(out / "data/pictures/train_images.npy"));
+  const fs::path network = fs::canonical(out / "network");
+  EXPECT_EQ(plan["data_hash"], train::read_log(network / "log.json").fingerprint.data);
+
+  // Its runs know where their data are.
+  EXPECT_THAT(run({"evaluate", (out / "network").string()}, 0).out, HasSubstr("says the same"));
+  run({"rebalance", (out / "network").string(), "--method", "ncm", "--out", (folder_ / "ncm").string(),
+       "--quiet"},
+      0);
+  EXPECT_THAT(run({"predict", out.string(), "x.png"}, 1).err,
+              HasSubstr("give " + (out / "network").string()));
+  data::write_file(folder_ / "photos/auk/Thumbs.db", "not a picture");
+  EXPECT_THAT(
+      run({"predict", (out / "network").string(), (folder_ / "photos/auk").string(), "--top", "1"}, 0).out,
+      AllOf(HasSubstr("auk/8.png"), Not(HasSubstr("Thumbs"))));
+
+  // A run that failed is tried again by the command that is advised.
+  fs::remove(network / "done.json");
+  base::write_atomically(network / "failed.json", R"({"reason": "a test", "host": "here", "time": 1})");
+  EXPECT_THAT(run(words, 1).err, AllOf(HasSubstr("a run failed: a test"),
+                                       HasSubstr("study run --out " + out.string() + " --retry-failed")));
+  run({"study", "run", "--out", out.string(), "--retry-failed", "--plain"}, 0);
+  run(words, 0);
+
+  // Other pictures: another race.
+  write_class(folder_ / "photos/owl", 1, 12, 4);
+  words[1] = (folder_ / "photos").string();
+  run(words, 0);  // about the copy still
+  fs::remove(plan_path(out));
+  EXPECT_THAT(run(words, 2).err, AllOf(HasSubstr("was trained on other images"),
+                                       HasSubstr("remove " + (out / "runs").string())));
+}
+
+TEST_F(RecommendCommand, DataThatWereReplacedUnderTheirNameAreRefusedBeforeAnythingIsTrained) {
+  const std::string store = (folder_ / "store").string();
+  ASSERT_EQ(
+      run_program({"data", "import", "birds", "folder:" + (folder_ / "photos").string(), "--data", store})
+          .code,
+      0);
+  const fs::path out = planned("answer", {"uniform", "progressive"}, [&](RecommendPlan& plan) {
+    plan.pictures = plan.config.dataset = "birds";
+    plan.copied = false;
+    plan.data_hash = "of other images";
+  });
+  std::vector<std::string> words = command("answer", {"uniform", "progressive"});
+  words[1] = "birds";
+  const Outcome outcome = run_program(with(words, {"--data", store}));
+  EXPECT_EQ(outcome.code, 2) << outcome.out;
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("birds holds other images now"), HasSubstr("another --out")));
+  for (const auto& entry : fs::recursive_directory_iterator(out))
+    EXPECT_NE(entry.path().filename(), "log.json");
+}
+
+TEST_F(RecommendCommand, ResumesFromAnyDirectoryAndTakesNoOtherFolderOfTheSameName) {
+  used_up("held", {"uniform", "progressive"});
+  write_class(folder_ / "elsewhere/photos/wren", 0, 4, 1);
+  const fs::path before = fs::current_path();
+  const auto code_in = [&](const fs::path& directory, const std::string& pictures) {
+    std::vector<std::string> words = command("held", {"uniform", "progressive"});
+    words[1] = pictures;
+    fs::current_path(directory);
+    const Outcome outcome = run_program(words);
+    fs::current_path(before);
+    EXPECT_EQ(outcome.err.find("The time is up") != std::string::npos, outcome.code == 130) << outcome.err;
+    return outcome.code;
+  };
+  EXPECT_EQ(code_in(folder_.path(), "photos"), 130);
+  EXPECT_EQ(code_in(folder_ / "elsewhere", "../photos"), 130);
+  EXPECT_EQ(code_in(folder_ / "elsewhere", "photos"), 2);
+  fs::rename(folder_ / "photos", folder_ / "gone");  // the copy is enough
+  EXPECT_EQ(code_in(folder_.path(), "photos/"), 130);
+  EXPECT_EQ(code_in(folder_ / "elsewhere", "../photos"), 130);
+  // The plan of an earlier version, with the path as it was written.
+  json plan = json::parse(base::read_text(plan_path(folder_ / "held")));
+  plan["pictures"] = "photos/";
+  for (const char* key : {"copied", "data_hash", "time", "cuts"}) plan.erase(key);
+  base::write_atomically(plan_path(folder_ / "held"), plan.dump());
+  EXPECT_EQ(code_in(folder_.path(), "photos"), 130);
+}
+
+TEST_F(RecommendCommand, FlagsThatAreLeftOutOrSayWhatThePlanDoesAreThoseOfThePlan) {
+  const auto an_hour = [](RecommendPlan& plan) { plan.seconds = 3600; };
+  const fs::path out = used_up("held", {"uniform", "progressive"}, an_hour, "5000");
+  const std::vector<std::string> plain = {"recommend", (folder_ / "photos").string(), "--out", out.string()};
+  const auto resumes = [&](const std::vector<std::string>& flags, const std::string& time) {
+    const Outcome outcome = run_program(with(plain, flags));
+    EXPECT_EQ(outcome.code, 130) << outcome.out << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("The time is up"));
+    EXPECT_THAT(outcome.out, HasSubstr("At most " + time));
+  };
+  resumes({}, "1 h 0 min");
+  resumes({"--groups", "auto", "--profile", "natural"}, "1 h 0 min");
+  resumes({"--time", "80m"}, "1 h 20 min");
+  resumes({}, "1 h 20 min");
+  const Outcome other = run_program(with(plain, {"--groups", "paper"}));
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, HasSubstr("--groups auto, which paper cannot change now"));
+}
+
+TEST_F(RecommendCommand, AGoalThatCannotBeMeasuredIsRefusedBeforeAnythingIsTrained) {
+  const std::vector<int> sizes = {24, 12, 6, 2, 1};  // of the last two none is spared for testing
+  for (std::size_t k = 0; k < sizes.size(); ++k)
+    write_class(folder_ / ("few/" + std::to_string(k)), static_cast<int>(k), sizes[k], 7);
+  std::vector<std::string> words = command("few_out", {"uniform", "progressive"});
+  words[1] = (folder_ / "few").string();
+  for (const char* goal : {"tail", "worst"}) {
+    const Outcome outcome = run_program(with(words, {"--goal", goal}));
+    EXPECT_EQ(outcome.code, 2) << outcome.out;
+    EXPECT_THAT(outcome.err, HasSubstr("no class of the tail has test pictures"));
+    EXPECT_FALSE(fs::exists(folder_ / "few_out/runs"));
+  }
+}
+
+TEST_F(RecommendCommand, ImagesThatWereImportedLargerAreRacedLargerIfThereIsTime) {
+  const std::string store = (folder_ / "store").string();
+  ASSERT_EQ(run_program({"data", "import", "large", "folder:" + (folder_ / "photos").string(), "--image-size",
+                         "64", "--data", store})
+                .code,
+            0);
+  std::vector<std::string> words = command("large_out", {"uniform", "progressive"});
+  words[1] = "large";
+  const fs::path out = folder_ / "out.txt";
+  const pid_t child = start_program(with(words, {"--data", store}), out, folder_ / "err.txt");
+  EXPECT_TRUE(wait_until(child, [&] { return says(out, "Plan: "); }));
+  kill_hits(child);
+  EXPECT_THAT(base::read_text(out), HasSubstr("images of 64x64 pixels"));
 }
 
 TEST_F(RecommendCommand, TakesClassSizesFromAFileOfCounts) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "longtail/base/error.h"
 #include "longtail/cli/commands.h"
 #include "longtail/report/choices.h"
 
@@ -22,6 +23,11 @@ std::filesystem::path report_folder(const std::string& input) {
 }
 
 report::ReportOptions options_of(const Flags& flags) {
+  const std::string& select = flags.choices.select;
+  if (flags.choices.at == "last" && select != "log" && select != "last") {
+    base::fail<base::UsageError>(
+        "--at last chooses no epoch, so --select {} would do nothing; leave one of the two out", select);
+  }
   report::ReportOptions options =
       report::options_of({flags.inputs.begin(), flags.inputs.end()}, flags.choices);
   options.out = flags.out.empty() ? report_folder(flags.inputs[0]) : std::filesystem::path(flags.out);

@@ -169,6 +169,9 @@ TEST(ReportCommandTest, WrongUsageIsTwoAndNothingToReportIsOne) {
   EXPECT_EQ(run_program({"report"}).code, 2);
   EXPECT_EQ(run_program({"report", "/nowhere/at/all"}).code, 2);
   EXPECT_EQ(run_program({"report", empty.path().string(), "--epochs", "many"}).code, 2);
+  const Outcome idle = run_program({"report", empty.path().string(), "--at", "last", "--select", "tail"});
+  EXPECT_EQ(idle.code, 2);
+  EXPECT_THAT(idle.err, HasSubstr("--select tail would do nothing"));
   const Outcome nothing = run_program({"report", empty.path().string()});
   EXPECT_EQ(nothing.code, 1);
   EXPECT_THAT(nothing.err, HasSubstr("no run to report"));

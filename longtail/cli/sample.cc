@@ -11,6 +11,7 @@
 #include "longtail/cli/commands.h"
 #include "longtail/cli/param_flags.h"
 #include "longtail/cli/sample_out.h"
+#include "longtail/cli/strategy_check.h"
 #include "longtail/data/groups.h"
 #include "longtail/data/subset.h"
 #include "longtail/sampling/batch_odds.h"
@@ -222,15 +223,6 @@ void run(const SampleArguments& arguments) {
 }
 
 // Empty if the strategy can be made, else why not.
-std::string strategy_error(const std::string& text) {
-  try {
-    sampling::make_strategy(text);
-    return "";
-  } catch (const base::Error& error) {
-    return error.what();
-  }
-}
-
 std::string strategies_help() {
   std::string text = "Strategies, written NAME or NAME:KEY=VALUE,... :\n";
   for (const base::VariantInfo& info : sampling::strategies()) {
@@ -254,7 +246,7 @@ void add_sample(App& app) {
       ->excludes("--labels");
   add_param_flags(*command, table, arguments->subset);
   command->add_option("--strategy", arguments->strategy, "The sampling strategy, as below")
-      ->check(Check(strategy_error, ""))
+      ->check(strategy_check())
       ->capture_default_str();
   command->add_option("--epoch", arguments->epoch, "The epoch, counted from 0")
       ->check(NonNegativeNumber)
@@ -297,8 +289,8 @@ void add_sample(App& app) {
     if (arguments->counts_file.empty()) {
       decide_subset(*command, arguments->source, arguments->subset);
     } else {
-      refuse_beside_counts(*command,
-                           {"--dataset", "--profile", "--rho", "--n-max", "--counts-file", "--class-order"});
+      refuse_beside_counts(*command, {"--dataset", "--data", "--skip-unreadable", "--profile", "--rho",
+                                      "--n-max", "--counts-file", "--class-order"});
     }
     run(*arguments);
   });

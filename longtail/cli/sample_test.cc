@@ -94,6 +94,9 @@ TEST(SampleCommand, RefusesInSentences) {
   refused({"--counts", "a.txt", "--labels", "b.txt"}, "excludes");
   refused({"--counts", "a.txt", "--rho", "10"}, "so --rho would do nothing");
   refused({"--counts", "a.txt", "--dataset", "mnist"}, "so --dataset would do nothing");
+  refused({"--counts", "a.txt", "--data", "b"}, "so --data would do nothing");
+  refused({"--labels", "a.txt", "--dataset", "mnist"}, "excludes");
+  refused({"--seed", "99999999999999999999"}, "99999999999999999999 is out of range");
   refused({"--shard", "1/4"}, "--shard goes with --out or --indices");
   refused({"--indices", "4", "--shard", "9/4"}, "write I/N with I from 1 to N");
   refused({"--indices", "4", "--out", "x.npy"}, "excludes");

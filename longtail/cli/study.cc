@@ -16,7 +16,7 @@ study::StudyFile StudyFlags::read() const {
 
 void add_study_flags(App& app, StudyFlags& flags, bool file_required) {
   app.add_option("FILE", flags.file, "The study, a TOML file; studies/ has some")->required(file_required);
-  app.add_option("--data", flags.data, "Folder with the files of the data set");
+  app.add_option("--data", flags.data, "Folder with the files of the data set")->may_be_empty();
   app.add_option(
          "--set", flags.changes,
          "Change the study: section.key=value, as in --set train.epochs=20 or --set grid.seed=[1,2]; may be "

@@ -109,6 +109,8 @@ void check(const CheckFlags& flags) {
   const std::string engine = study::engine_of(file, flags.out);
   const std::vector<study::PlannedRun> runs = study::resolve(file, engine);
   if (flags.seconds) {
+    if (file.trainer)
+      base::fail("no estimate of the time: the runs are done by a trainer, and how fast it is only it knows");
     double all = 0;
     for (const double one : study::estimate(runs, study::run_sizes(runs, flags.study.data), 0).seconds)
       all += one;

@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <numeric>
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
 #include "longtail/cli/class_counts.h"
 #include "longtail/cli/commands.h"
 #include "longtail/cli/param_flags.h"
+#include "longtail/cli/strategy_check.h"
 #include "longtail/cli/theory_words.h"
 #include "longtail/data/subset.h"
 #include "longtail/report/results.h"
@@ -64,6 +66,12 @@ TheoryReport make_report(const TheoryOptions& options) {
   } else {
     report.counts = read_counts(options.counts_file);
     report.title = options.counts_file;
+  }
+  if (const auto images = std::accumulate(report.counts.begin(), report.counts.end(), std::int64_t{0});
+      options.assumptions.batch > images) {
+    base::fail<base::UsageError>(
+        "a batch of {} is larger than an epoch of {} draws; give a smaller --batch-size",
+        options.assumptions.batch, images);
   }
   report.groups = data::Groups::parse(options.subset.groups).decided(report.counts);
   report.epochs = options.epochs;
@@ -131,8 +139,10 @@ void add_theory(App& app) {
                    "Instead of a data set: images of each class, a number a line.")
       ->excludes("--labels");
   add_param_flags(*command, table, options->subset, {"profile", "rho", "n_max", "groups"});
-  command->add_option("--strategies", options->strategies,
-                      "The strategies, separated by spaces. [the paper's four]");
+  command
+      ->add_option("--strategies", options->strategies,
+                   "The strategies, separated by spaces. [the paper's four]")
+      ->check(strategy_check());
   command->add_option("--epochs", options->epochs, "Epochs of the training. [200]")->check(Range(1, 100000));
   command->add_option("--epoch", options->shown_epochs, "Epochs that the tables show. [the telling ones]")
       ->delimiter(',');
@@ -153,7 +163,8 @@ void add_theory(App& app) {
     if (options->counts_file.empty()) {
       decide_subset(*command, options->source, options->subset);
     } else {
-      refuse_beside_counts(*command, {"--dataset", "--profile", "--rho", "--n-max"});
+      refuse_beside_counts(*command,
+                           {"--dataset", "--data", "--skip-unreadable", "--profile", "--rho", "--n-max"});
     }
     run_theory(*options);
   });

@@ -56,7 +56,12 @@ TEST(TheoryCommandTest, WrongUsageHasItsExitCode) {
   EXPECT_EQ(run_program({"theory", "--epoch", "200"}).code, 2);
   EXPECT_EQ(run_program({"theory", "--rho", "-1"}).code, 2);
   EXPECT_EQ(run_program({"theory", "--format", "bmp"}).code, 2);
-  EXPECT_NE(run_program({"theory", "--strategies", "unifrm"}).code, 0);
+  const Outcome misspelt = run_program({"theory", "--strategies", "unifrm"});
+  EXPECT_EQ(misspelt.code, 2);
+  EXPECT_THAT(misspelt.err, HasSubstr("did you mean `uniform`?"));
+  const Outcome large = run_program({"theory", "--batch-size", "20000"});
+  EXPECT_EQ(large.code, 2);
+  EXPECT_THAT(large.err, HasSubstr("a batch of 20000 is larger than an epoch of 10847 draws"));
   const Outcome idle = run_program({"theory", "--counts", "a.txt", "--rho", "10"});
   EXPECT_EQ(idle.code, 2);
   EXPECT_THAT(idle.err, HasSubstr("so --rho would do nothing"));

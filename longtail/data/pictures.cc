@@ -17,16 +17,11 @@ using detail::read_listing;
 
 constexpr std::int64_t kMostClasses = 1'000'000;
 
-bool hidden(const fs::path& path) {
-  const std::string name = path.filename().string();
-  return name.starts_with('.') || name == "Thumbs.db" || name == "desktop.ini";
-}
-
 std::vector<fs::path> sorted_entries(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::path> all;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (!hidden(it->path())) all.push_back(it->path());
+    if (!is_passed_over(it->path())) all.push_back(it->path());
   }
   if (error) fail("cannot read the folder {}: {}", folder.string(), error.message());
   std::sort(all.begin(), all.end());
@@ -56,22 +51,67 @@ void add_class(const fs::path& split, const std::string& name, std::size_t label
     entries.push_back({path, static_cast<std::int32_t>(label)});
 }
 
+std::vector<std::string> folders_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const fs::path& path : sorted_entries(folder)) {
+    if (fs::is_directory(path, ignored)) names.push_back(path.filename().string());
+  }
+  return names;
+}
+
+// Where the training and the test pictures are.
+struct Parts {
+  fs::path train;
+  fs::path test{};       // empty: there is no test part
+  std::string remark{};  // on what is not used
+};
+
+// `train`, `test` and `val` are parts of the data unless they hold pictures themselves and lie beside other folders:
+// then they are classes that are called so. What is neither a part nor a class is never passed over unsaid.
+Parts parts_of(const fs::path& folder) {
+  std::vector<std::string> parts, others;
+  bool holds_classes = false;
+  for (const std::string& name : folders_in(folder)) {
+    const bool part = name == "train" || name == "test" || name == "val";
+    (part ? parts : others).push_back(name);
+    holds_classes = holds_classes || (part && !folders_in(folder / name).empty());
+  }
+  if (parts.empty() || (!others.empty() && !holds_classes)) return {folder};  // CLASS/* alone
+  const auto has = [&](const char* name) { return std::count(parts.begin(), parts.end(), name) > 0; };
+  if (!has("train")) fail("{}: there is no folder `train` in it beside `{}`", folder.string(), parts[0]);
+  const bool tested = has("test") || has("val");
+  if (!others.empty() && !tested) {
+    fail(
+        "{}: beside `train` lies `{}`, which would not be read: a part for testing has to be called `test` "
+        "or `val`, "
+        "classes of pictures to train on belong into `train`, and a class that is itself called so needs "
+        "another name; "
+        "rename it or move it away",
+        folder.string(), base::join(others, "`, `"));
+  }
+  Parts found{folder / "train"};
+  if (!tested) return found;
+  const char* test = has("test") ? "test" : "val";
+  found.test = folder / test;
+  if (has("test") && has("val")) others.emplace_back("val");
+  if (!others.empty())
+    found.remark = fmt::format("`{}` is taken for testing; the pictures in `{}` are not used.", test,
+                               base::join(others, "`, `"));
+  return found;
+}
+
 }  // namespace
+
+bool is_passed_over(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.starts_with('.') || name == "Thumbs.db" || name == "desktop.ini";
+}
 
 Dataset read_picture_folder(const fs::path& folder, const PictureOptions& options) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) fail("{}: there is no such folder", folder.string());
-  fs::path train = folder / "train";
-  fs::path test;
-  for (const char* name : {"val", "test"}) {
-    if (fs::is_directory(folder / name, ignored)) test = folder / name;
-  }
-  if (!fs::is_directory(train, ignored)) {
-    if (!test.empty()) {
-      fail("{}: there is no folder `train` in it beside `{}`", folder.string(), test.filename().string());
-    }
-    train = folder;  // CLASS/* alone
-  }
+  const auto [train, test, remark] = parts_of(folder);
   Listing listing;
   listing.classes = class_folders(train, listing);
   if (listing.classes.empty()) {
@@ -88,7 +128,9 @@ Dataset read_picture_folder(const fs::path& folder, const PictureOptions& option
     add_class(train, listing.classes[label], label, listing.train);
     if (!test.empty()) add_class(test, listing.classes[label], label, listing.test);
   }
-  return read_listing(listing, options, train.string());
+  Dataset data = read_listing(listing, options, train.string());
+  if (!remark.empty()) data.remarks.push_back(remark);
+  return data;
 }
 
 std::vector<PictureEntry> parse_picture_list(std::string_view text, const fs::path& root,

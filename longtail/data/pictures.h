@@ -31,10 +31,13 @@ struct PictureEntry {
 };
 
 // `train/CLASS/*` and `test/CLASS/*` (or `val`), or `CLASS/*` alone; without a test folder a test part is
-// split off (test_part). Classes are the folders in the order of their names' bytes; files likewise; hidden
-// files are passed over. A class without training pictures is left out. Not yet sealed; the channel constants
-// are measured.
+// split off (test_part). Another folder beside `train` is an Error, unless `train` holds no folders and so is a
+// class itself. Classes are the folders in the order of their names' bytes; files likewise. A class without
+// training pictures is left out. Not yet sealed; the channel constants are measured.
 Dataset read_picture_folder(const std::filesystem::path& folder, const PictureOptions& options = {});
+
+// Whether a file or folder among pictures is nobody's picture: a hidden one, or what Windows leaves in folders.
+bool is_passed_over(const std::filesystem::path& path);
 
 // A line is `path label`; the label is what follows the last blank. Paths are relative to `root` (if empty,
 // to the list's own folder). Classes are the labels of the training list, by number.

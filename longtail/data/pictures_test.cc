@@ -143,6 +143,37 @@ TEST(Pictures, WithoutATestFolderAPartOfEachClassIsSetAsideAlwaysTheSame) {
   EXPECT_GE(stayed.size(), 5U);
 }
 
+TEST(Pictures, AClassMayBeCalledTrain) {
+  const TempFolder folder;
+  for (const char* name : {"train", "bus", "test"}) {
+    for (int i = 0; i < 4; ++i)
+      write_file(folder / fmt::format("{}/{}.png", name, i),
+                 flat_png(3, 3, static_cast<std::uint8_t>(i), 0, 0));
+  }
+  const Dataset data = load_dataset("folder:" + folder.path().string());
+  EXPECT_THAT(data.class_names, ElementsAre("bus", "test", "train"));
+  EXPECT_EQ(data.train.size(), 9);
+  EXPECT_EQ(data.test.size(), 3);
+}
+
+TEST(Pictures, NothingBesideTheTrainingFolderIsPassedOverUnsaid) {
+  const TempFolder folder;
+  write_pictures(folder.path());
+  const std::string name = "folder:" + folder.path().string();
+  fs::create_directories(folder / ".git");
+  write_file(folder / "README.txt", "birds");
+  EXPECT_THAT(load_dataset(name).remarks, ElementsAre());
+  write_file(folder / "val/cat/x.png", flat_png(3, 3, 30, 0, 0));
+  EXPECT_THAT(load_dataset(name).remarks, ElementsAre(HasSubstr("the pictures in `val` are not used")));
+  fs::rename(folder / "val", folder / "valid");
+  EXPECT_THAT(load_dataset(name).remarks, ElementsAre(HasSubstr("the pictures in `valid` are not used")));
+  fs::remove_all(folder / "test");
+  EXPECT_THAT(error_of([&] { load_dataset(name); }),
+              AllOf(HasSubstr("beside `train` lies `valid`"), HasSubstr("called `test` or `val`")));
+  write_file(folder / "bus/1.png", flat_png(3, 3, 30, 0, 0));
+  EXPECT_THAT(error_of([&] { load_dataset(name); }), HasSubstr("beside `train` lies `bus`, `valid`"));
+}
+
 TEST(Pictures, TheTestPartIsAFifthButFiveWhereThatIsNoMoreThanAThird) {
   const std::vector<std::pair<int, int>> sizes = {{1, 0},  {2, 0},  {3, 1},  {8, 2},   {14, 4},
                                                   {15, 5}, {24, 5}, {30, 6}, {400, 80}};

@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
-#include <tuple>
-#include <type_traits>
 
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
@@ -75,6 +72,7 @@ bool same_value(const std::string& a, const std::string& b) {
 
 std::map<std::string, std::string> protocol_of(const RunResult& run) {
   std::map<std::string, std::string> protocol = run.config;
+  if (!run.log && !run.condition.data().empty()) protocol["dataset"] = run.condition.data();
   if (!run.log) return protocol;
   protocol["epochs"] = std::to_string(run.log->epochs());
   const bool ours = run.log->schema > 0;  // the paper's logs leave out what they do not know
@@ -177,87 +175,6 @@ std::vector<std::string> protocol_differences(const std::map<std::string, std::s
   return differences;
 }
 
-Results comparable_with_paper(const Results& results) {
-  const Results paper = paper_results();
-  Results same;
-  std::set<std::int64_t> seeds;
-  std::set<std::tuple<Series, Condition, std::int64_t>> taken;
-  std::vector<std::string> again;
-  for (const RunResult& run : results.runs) {
-    RunResult copy = run;
-    copy.series = Series(run.strategy);
-    copy.condition = Condition(run.rho);
-    const bool published = std::any_of(paper.runs.begin(), paper.runs.end(), [&](const RunResult& one) {
-      return one.series == copy.series && one.condition == copy.condition;
-    });
-    if (!published || !protocol_differences(protocol_of(run), paper_protocol()).empty()) continue;
-    // A run done twice, on two engines for example, counts once.
-    if (!taken.emplace(copy.series, copy.condition, copy.seed).second) {
-      again.push_back(fmt::format("{} at {}, seed {}", run.series.title(), run.condition.phrase(), run.seed));
-      continue;
-    }
-    // Other groups than the paper's are other numbers.
-    if (run.log && run.log->groups != "paper") {
-      for (Accuracies* all : {&copy.best, copy.last ? &*copy.last : &copy.best})
-        for (Metric metric : {Metric::kHead, Metric::kMedium, Metric::kTail})
-          (*all)[static_cast<std::size_t>(metric)] = kMissing;
-    }
-    seeds.insert(copy.seed);
-    same.runs.push_back(std::move(copy));
-  }
-  if (!again.empty()) {
-    same.warnings.push_back(
-        fmt::format("Findings and pairs count a run of the paper once. Done again, and in the table of cells "
-                    "only: {}.",
-                    base::join(again, "; ")));
-  }
-  same.seeds.assign(seeds.begin(), seeds.end());
-  const auto there = [&](const auto& wanted, auto RunResult::*name) {
-    std::remove_cvref_t<decltype(wanted)> kept;
-    for (const auto& one : wanted) {
-      if (std::any_of(same.runs.begin(), same.runs.end(),
-                      [&](const RunResult& run) { return run.*name == one; }))
-        kept.push_back(one);
-    }
-    return kept;
-  };
-  same.series = there(paper.series, &RunResult::series);
-  same.conditions = there(paper.conditions, &RunResult::condition);
-  return same;
-}
-
-std::string missing_of_paper(const Results& same) {
-  const Results paper = paper_results();
-  std::size_t absent = 0;
-  std::vector<std::string> parts;
-  for (const Condition& condition : paper.conditions) {
-    std::size_t here = 0;
-    std::vector<std::string> cells;
-    for (const Series& series : paper.series) {
-      const auto count = static_cast<std::size_t>(std::count_if(
-          same.runs.begin(), same.runs.end(),
-          [&](const RunResult& run) { return run.series == series && run.condition == condition; }));
-      const std::size_t lacking = paper.seeds.size() - std::min(count, paper.seeds.size());
-      if (lacking == 0) continue;
-      here += lacking;
-      std::vector<std::string> seeds;
-      for (std::int64_t seed : paper.seeds) {
-        if (!same.find(series, condition, seed)) seeds.push_back(std::to_string(seed));
-      }
-      cells.push_back(count == 0 ? series.title()
-                                 : fmt::format("{} (seed{} {})", series.title(), seeds.size() > 1 ? "s" : "",
-                                               base::join(seeds, ", ")));
-    }
-    absent += here;
-    if (here == 0) continue;
-    const bool all = here == paper.series.size() * paper.seeds.size();
-    parts.push_back(condition.phrase() + ": " + (all ? "all" : base::join(cells, ", ")));
-  }
-  if (parts.empty()) return "";
-  return fmt::format("Of the paper's {} runs, {} {} missing here. {}.", paper.runs.size(), absent,
-                     absent == 1 ? "is" : "are", base::join(parts, "; "));
-}
-
 Against against_paper(const Results& results, const SummaryOptions& options) {
   const Results paper = paper_results();
   SummaryOptions paper_options = options;
@@ -331,9 +248,9 @@ Against against_paper(const Results& results, const SummaryOptions& options) {
     against.statements.push_back(
         "A CSV does not tell its protocol; that it is the paper's is taken on trust.");
   const Results same = comparable_with_paper(results);
+  against.statements.insert(against.statements.end(), same.warnings.begin(), same.warnings.end());
   if (const std::string missing = missing_of_paper(same); !missing.empty())
     against.statements.push_back(missing);
-  against.statements.insert(against.statements.end(), same.warnings.begin(), same.warnings.end());
   compare_curves(results, against);
   against.claims = judge_claims(same, paper, options);
   against.statements.push_back(count_of(against.claims));

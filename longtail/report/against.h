@@ -40,8 +40,13 @@ const std::map<std::string, std::string>& paper_protocol();
 std::vector<std::string> protocol_differences(const std::map<std::string, std::string>& ours,
                                               const std::map<std::string, std::string>& theirs);
 
-// The runs that the paper has too, under its names ("progressive", "100"), and which of its 36 are not among
-// them, in a sentence that is empty if none is missing.
+// "plain", "Nesterov", or "not told" (a CSV, the paper's own logs).
+std::string momentum_of(const RunResult& run);
+
+// The runs that the paper has too, under its names ("progressive", "100"), each once and all of one momentum, that of
+// which there are most of the paper's cells: a difference between two momenta is not the strategy's. `warnings` say what
+// is left out for that. And which of its 36 are not among them, in a sentence that is empty if none is missing.
+// (against_runs.cc)
 Results comparable_with_paper(const Results& results);
 std::string missing_of_paper(const Results& comparable);
 

@@ -49,12 +49,6 @@ std::vector<Published> published_curves() {
   return all;
 }
 
-std::string momentum_of(const RunResult& run) {
-  const auto found = run.config.find("nesterov");
-  if (found == run.config.end()) return "not told";
-  return found->second == "true" ? "Nesterov" : "plain";
-}
-
 // "12 runs had Nesterov's momentum, as the paper's text says. ..."
 std::string momentum_words(const std::string& kind, int all, int beside_curves, double ratio) {
   const std::string momentum = kind == "plain"      ? "plain momentum"

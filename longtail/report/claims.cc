@@ -83,17 +83,19 @@ Judge seeds_disagree(const Series& series, const Condition& rho, Metric metric) 
   };
 }
 
-// The means of the four strategies over the seeds that all of them have: other seeds are other images and weights. And
-// what is absent, in words.
+// The means of the four strategies over those of some seeds that all of them have: other seeds are other images and
+// weights. And what is absent, in words.
 struct Four {
   std::vector<double> means;
-  int seeds = 0;
+  std::vector<std::int64_t> common;  // the seeds
   std::string absent;
+  int seeds() const { return static_cast<int>(common.size()); }
 };
-Four four_of(const Side& side, const Condition& rho, Metric metric) {
-  std::vector<std::vector<double>> values(kStrategies.size());  // of these seeds
+Four four_of(const Side& side, const Condition& rho, Metric metric, const std::vector<std::int64_t>& of) {
+  Four four;
+  std::vector<std::vector<double>> values(kStrategies.size());  // of the common seeds
   std::set<std::size_t> there;
-  for (const std::int64_t seed : side.results.seeds) {
+  for (const std::int64_t seed : of) {
     std::vector<double> row;
     for (std::size_t s = 0; s < kStrategies.size(); ++s) {
       const RunResult* run = side.results.find(Series{std::string(kStrategies[s])}, rho, seed);
@@ -104,9 +106,8 @@ Four four_of(const Side& side, const Condition& rho, Metric metric) {
     }
     if (row.size() < kStrategies.size()) continue;
     for (std::size_t s = 0; s < row.size(); ++s) values[s].push_back(row[s]);
+    four.common.push_back(seed);
   }
-  Four four;
-  four.seeds = static_cast<int>(values[0].size());
   for (const auto& one : values) four.means.push_back(mean(one));
   std::vector<std::string> absent;
   for (std::size_t s = 0; s < kStrategies.size(); ++s) {
@@ -116,10 +117,13 @@ Four four_of(const Side& side, const Condition& rho, Metric metric) {
     four.absent = "no run";
   } else if (!absent.empty()) {
     four.absent = "no run of " + base::join(absent, ", ");
-  } else if (four.seeds == 0) {
+  } else if (four.common.empty()) {
     four.absent = "no seed that all four have";
   }
   return four;
+}
+Four four_of(const Side& side, const Condition& rho, Metric metric) {
+  return four_of(side, rho, metric, side.results.seeds);
 }
 
 // The extreme of the four strategies, highest or lowest.
@@ -134,7 +138,7 @@ Judge extreme_mean(const Series& series, const Condition& rho, Metric metric, bo
         next = s;
     }
     const bool holds = highest ? four.means[own] > four.means[next] : four.means[own] < four.means[next];
-    return judged(holds, four.seeds,
+    return judged(holds, four.seeds(),
                   fmt::format("{}; {} {}", fixed(four.means[own], 1),
                               sampling::strategy_title(kStrategies[next]), fixed(four.means[next], 1)));
   };
@@ -161,23 +165,28 @@ Judge square_root_between(const Condition& rho) {
   return [=](const Side& side) {
     const Four four = four_of(side, rho, Metric::kOverall);
     if (!four.absent.empty()) return missing(four.absent);
-    return judged(four.means[1] < four.means[2] && four.means[2] < four.means[0], four.seeds,
+    return judged(four.means[1] < four.means[2] && four.means[2] < four.means[0], four.seeds(),
                   fmt::format("{}; balanced {}, uniform {}", fixed(four.means[2], 1), fixed(four.means[1], 1),
                               fixed(four.means[0], 1)));
   };
 }
 
+// Over the seeds that all eight cells have.
 Evidence range_grows(const Side& side) {
-  std::vector<double> ranges;
-  int seeds = 1 << 30;
+  std::vector<std::int64_t> seeds = side.results.seeds;
   for (const Condition& rho : {kTen, kHundred}) {
     const Four four = four_of(side, rho, Metric::kOverall);
     if (!four.absent.empty()) return missing(fmt::format("{} at {}", four.absent, rho.phrase()));
+    std::erase_if(seeds, [&](std::int64_t seed) { return std::ranges::count(four.common, seed) == 0; });
+  }
+  if (seeds.empty()) return missing("no seed that all four have at both");
+  std::vector<double> ranges;
+  for (const Condition& rho : {kTen, kHundred}) {
+    const Four four = four_of(side, rho, Metric::kOverall, seeds);
     const auto [low, high] = std::minmax_element(four.means.begin(), four.means.end());
     ranges.push_back(*high - *low);
-    seeds = std::min(seeds, four.seeds);
   }
-  return judged(ranges[0] < ranges[1], seeds,
+  return judged(ranges[0] < ranges[1], static_cast<int>(seeds.size()),
                 fmt::format("{} points at ρ = 10, {} at ρ = 100", fixed(ranges[0], 2), fixed(ranges[1], 2)));
 }
 

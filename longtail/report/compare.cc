@@ -6,7 +6,6 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "longtail/base/error.h"
@@ -97,8 +96,10 @@ std::string moved_classes(const Logs& logs, std::size_t i) {
   const auto& a = logs[0].best.per_class;
   const auto& b = logs[i].best.per_class;
   if (a.empty() || a.size() != b.size()) return "";
-  std::vector<std::size_t> order(a.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> order;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    if (std::isfinite(b[k] - a[k])) order.push_back(k);  // a class without test images has no accuracy
+  }
   std::stable_sort(order.begin(), order.end(), [&](auto x, auto y) { return b[x] - a[x] > b[y] - a[y]; });
   const auto words = [&](std::size_t k) {
     const auto& names = logs[i].class_names;

@@ -302,6 +302,8 @@ std::string judgement_words(Judgement judgement) {
       return "not established";
     case Judgement::kNoDifference:
       return "no difference";
+    case Judgement::kHeldBack:
+      return "held back";
     case Judgement::kCannotTell:
       break;
   }
@@ -380,9 +382,13 @@ Family analyse(const SeedTable& table, const FamilyOptions& options) {
     if (i != baseline) family.standings[who[i]].difference = least.effect[i] - least.effect[baseline];
   }
   if (least.dof < 1) {
-    family.limit =
-        "With one seed there is no telling a difference from the spread between seeds: run at least three "
-        "seeds.";
+    const bool one_seed =
+        std::all_of(who.begin(), who.end(), [&](std::size_t i) { return family.standings[i].seeds == 1; });
+    const std::string who_lacks = family.sharing > 0 ? "trainings" : "strategies";
+    family.limit = fmt::format(
+        "{} there is no telling a difference from the spread between seeds: run at least three seeds{}.",
+        one_seed ? "With one seed" : "No two " + who_lacks + " have more than one seed in common, so",
+        one_seed ? "" : " of each");
     return family;
   }
   family.dof = least.dof;

@@ -53,8 +53,11 @@ enum class Judgement {
   kNotEstablished,  // it does
   kNoDifference,    // every seed gives exactly the same value
   kCannotTell,      // no interval: one seed, or the same difference in every seed
+  // Of the leader and a rival: the interval does not contain 0, but no difference from the baseline is established
+  // (the gate), so nothing is ruled out.
+  kHeldBack,
 };
-// "established", "not established", "no difference", "cannot be told".
+// "established", "not established", "no difference", "cannot be told", "held back".
 std::string judgement_words(Judgement judgement);
 
 struct Standing {

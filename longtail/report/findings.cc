@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "longtail/base/text.h"
@@ -72,18 +73,25 @@ void remark_on_sharing(const Summary& summary, std::vector<std::string>& remarks
 }
 
 // Where one seed is compared, the spread is that of the series with several.
-void remark_on_single_seeds(const Summary& summary, std::vector<std::string>& remarks) {
-  std::set<Series> single, all;
-  for (const Comparison& c : summary.comparisons) {
-    if (!std::isfinite(c.low)) continue;
-    all.insert(c.series);
-    if (c.pairs() == 1) single.insert(c.series);
+void remark_on_single_seeds(const Results& results, const Summary& summary,
+                            std::vector<std::string>& remarks) {
+  std::vector<std::string> parts;
+  for (const Condition& condition : results.conditions) {
+    std::set<Series> single, all;
+    for (const Comparison& c : summary.comparisons) {
+      if (c.condition != condition || !std::isfinite(c.low)) continue;
+      all.insert(c.series);
+      if (c.pairs() == 1) single.insert(c.series);
+    }
+    if (single.empty()) continue;
+    parts.push_back(fmt::format("{} of {} series {} compared by one seed at {}", single.size(), all.size(),
+                                single.size() == 1 ? "is" : "are", condition.phrase()));
   }
-  if (single.empty()) return;
-  remarks.push_back(fmt::format(
-      "{} of {} series {} compared by one seed: their intervals take the spread over seeds from the others, "
-      "which nothing here can check for them.",
-      single.size(), all.size(), single.size() == 1 ? "is" : "are"));
+  if (parts.empty()) return;
+  remarks.push_back(
+      base::join(parts, ", ") +
+      ": their intervals take the spread over seeds from the others, which nothing here can check "
+      "for them.");
 }
 
 void remark_on_check(const Summary& summary, std::vector<std::string>& remarks) {
@@ -107,30 +115,44 @@ void remark_on_check(const Summary& summary, std::vector<std::string>& remarks) 
         "Established by the interval but not by sign flips alone: " + base::join(disagree, "; ") + ".");
 }
 
-void remark_on_selection(const Results& results, const Summary& summary, std::vector<std::string>& remarks) {
-  std::vector<double> gaps;
+// The gaps between the best and the last epoch, a cell each, in the accuracy that chose the best one. By that accuracy,
+// and whether it was of the test images. Cells whose logs call the last epoch the best are left out.
+using Gaps = std::map<std::pair<bool, Metric>, std::vector<double>>;
+Gaps gaps_of_choice(const Results& results) {
+  Gaps gaps;
   for (const Condition& condition : results.conditions) {
     for (const Series& series : results.series) {
-      const auto best = results.values(series, condition, Metric::kOverall, At::kBest);
-      const auto last = results.values(series, condition, Metric::kOverall, At::kLast);
-      if (!best.empty() && best.size() == last.size()) gaps.push_back(mean(best) - mean(last));
+      const auto run = std::find_if(results.runs.begin(), results.runs.end(), [&](const RunResult& one) {
+        return one.chosen_by && one.series == series && one.condition == condition;
+      });
+      if (run == results.runs.end()) continue;
+      const Metric metric = *run->chosen_by;
+      const auto best = results.values(series, condition, metric, At::kBest);
+      const auto last = results.values(series, condition, metric, At::kLast);
+      if (!best.empty() && best.size() == last.size())
+        gaps[{run->chosen_on_test, metric}].push_back(mean(best) - mean(last));
     }
   }
-  if (gaps.empty() || summary.options.at != At::kBest) return;
-  const auto [low, high] = std::minmax_element(gaps.begin(), gaps.end());
-  bool on_test = results.select != Select::kAsLogged, chosen = on_test;
-  for (const RunResult& run : results.runs) {
-    if (!run.log || run.log->selected_by == "last") continue;
-    chosen = true;
-    on_test = on_test || run.log->selected_on == "test";
+  return gaps;
+}
+
+void remark_on_selection(const Results& results, const Summary& summary, std::vector<std::string>& remarks) {
+  if (summary.options.at != At::kBest) return;
+  const Gaps all = gaps_of_choice(results);
+  for (const auto& [how, gaps] : all) {
+    const auto [on_test, metric] = how;
+    const auto [low, high] = std::minmax_element(gaps.begin(), gaps.end());
+    remarks.push_back(fmt::format(
+        "{} those of the best epoch, chosen on {}{}. It is {} points of {} accuracy "
+        "{} the last epoch{}{}.",
+        all.size() > 1 ? "Some results are" : "Results are", on_test ? "the test images" : "held-out images",
+        metric == Metric::kOverall ? "" : fmt::format(" by {} accuracy", metric_name(metric)),
+        fixed(std::abs(mean(gaps)), 2), metric_name(metric), mean(gaps) < 0 ? "below" : "above",
+        gaps.size() == 1 ? ""
+                         : fmt::format(" on average ({} to {} by cell)", fixed(*low, 2, *low < 0),
+                                       fixed(*high, 2, *low < 0)),
+        on_test ? ": that much the choice may flatter" : ""));
   }
-  if (!chosen) return;  // the last epoch is what the logs call the best
-  remarks.push_back(fmt::format(
-      "Results are those of the best epoch, chosen on {}. It is {} points of overall accuracy "
-      "above the last epoch{}{}.",
-      on_test ? "the test images" : "held-out images", fixed(mean(gaps), 2),
-      gaps.size() == 1 ? "" : fmt::format(" on average ({} to {} by cell)", fixed(*low, 2), fixed(*high, 2)),
-      on_test ? ": that much the choice may flatter" : ""));
 }
 
 }  // namespace
@@ -182,7 +204,7 @@ std::vector<std::string> remarks_of(const Results& results, const Summary& summa
   }
   remark_on_spread(summary, remarks);
   remark_on_sharing(summary, remarks);
-  remark_on_single_seeds(summary, remarks);
+  remark_on_single_seeds(results, summary, remarks);
   remark_on_check(summary, remarks);
   remark_on_selection(results, summary, remarks);
   return remarks;

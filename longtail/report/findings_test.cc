@@ -241,6 +241,70 @@ TEST(FindingsTest, AnEpochThatTheReportSelectsIsChosenOnTheTestImages) {
   EXPECT_THAT(remarks(Select::kOverall), Contains(HasSubstr("chosen on the test images")));
 }
 
+TEST(FindingsTest, WhatTheChoiceMayFlatterIsInTheAccuracyThatChose) {
+  const test::Folder folder("flattered");
+  train::RunLog log = test::make_log({"uniform", 100, 1, 6});
+  // The second epoch has the highest tail accuracy, and its overall accuracy is below the last one's.
+  log.test_acc = {10, 20, 30, 50, 45, 40};
+  log.tail_acc = {1, 9, 3, 5, 2, 4};
+  log.best_epoch = log.best.epoch = 3;
+  for (train::FullResult* one : {&log.best, &log.last}) {
+    const auto epoch = static_cast<std::size_t>(one->epoch);
+    one->accuracy.overall = one->balanced = log.test_acc[epoch];
+    one->accuracy.tail = log.tail_acc[epoch];
+    one->accuracy.head = log.head_acc[epoch];
+    one->accuracy.medium = log.medium_acc[epoch];
+    one->per_class.assign(100, log.test_acc[epoch]);
+  }
+  folder.add("one", log);
+  const auto read = [&](Select select) {
+    const std::vector<std::filesystem::path> paths = {folder.path()};
+    return read_results(paths, {.select = select, .epochs = std::nullopt});
+  };
+  EXPECT_THAT(
+      summarise(read(Select::kAsLogged), {}).remarks,
+      Contains(
+          "Results are those of the best epoch, chosen on the test images. It is 10.00 points of overall "
+          "accuracy above the last epoch: that much the choice may flatter."));
+  EXPECT_THAT(best_final_table(read(Select::kAsLogged), {})->notes, testing::IsEmpty());
+  EXPECT_THAT(
+      summarise(read(Select::kTail), {}).remarks,
+      Contains("Results are those of the best epoch, chosen on the test images by tail accuracy. It is "
+               "5.00 points of tail accuracy above the last epoch: that much the choice may flatter."));
+  EXPECT_THAT(best_final_table(read(Select::kTail), {})->notes,
+              Contains(HasSubstr("the gap is not how much the choice flatters")));
+  // The log's own choice: by tail accuracy in one, the last epoch in the other.
+  log.selected_by = "tail";
+  log.best_epoch = log.best.epoch = 1;
+  log.best.accuracy = {20, log.head_acc[1], log.medium_acc[1], 9, 2.0};
+  log.best.balanced = 20;
+  log.best.per_class.assign(100, 20);
+  folder.add("one", log);
+  EXPECT_THAT(summarise(read(Select::kAsLogged), {}).remarks,
+              Contains(HasSubstr("5.00 points of tail accuracy above the last epoch")));
+}
+
+TEST(FindingsTest, WhereOneSeedIsComparedIsSaid) {
+  const test::Folder folder("single_seeds");
+  std::string csv = "rho,strategy,seed,overall,head,medium,tail\n";
+  for (const int rho : {10, 50, 100}) {
+    for (int seed = 1; seed <= 3; ++seed) {
+      for (std::size_t i = 0; i < kStrategies.size(); ++i) {
+        if ((rho == 50 && seed > 1 && i == 2) || (rho == 100 && seed > 1 && i > 1)) continue;
+        const double value =
+            40 + seed + static_cast<double>(i) + 0.1 * test::noise(7, 1, 100 * i + 10 * seed + rho);
+        csv += fmt::format("{},{},{},{:.2f},60,40,20\n", rho, kStrategies[i], seed, value);
+      }
+    }
+  }
+  base::write_atomically(folder.path() / "mine.csv", csv);
+  const std::vector<std::filesystem::path> paths = {folder.path() / "mine.csv"};
+  EXPECT_THAT(
+      summarise(read_results(paths), {}).remarks,
+      Contains(HasSubstr("1 of 3 series is compared by one seed at ρ = 50, 2 of 3 series are compared by "
+                         "one seed at ρ = 100: their intervals")));
+}
+
 TEST(FindingsTest, EverySentenceSaysWhatTheTablesSay) {
   const test::Folder folder("findings");
   int sentences = 0, established = 0, tied = 0, unjudged = 0, recommended = 0;

@@ -56,8 +56,21 @@ std::vector<Node> panels(double low, double high, int count) {
 
 // Nodes over s = sqrt(chi^2 / dof), its density in the weights.
 std::vector<Node> scale_nodes(double dof, int count) {
-  const double reach = 9 / std::sqrt(2 * dof);
-  std::vector<Node> nodes = panels(std::max(0.0, 1 - reach), 1 + reach, count);
+  const double reach = 9 / std::sqrt(2 * dof), low = std::max(0.0, 1 - reach), high = 1 + reach;
+  std::vector<Node> nodes = panels(low, high, count);
+  if (dof < 2) {
+    // One degree of freedom: the density is highest at 0, where what is integrated changes within one part of a limit
+    // that may be in the hundreds. The first panel is cut into ever smaller ones.
+    constexpr double kCut = 16;
+    double edge = high / count;
+    nodes.erase(nodes.begin(), nodes.begin() + kOrder);
+    for (int cut = 0; cut < 3; ++cut, edge /= kCut) {
+      const std::vector<Node> part = panels(edge / kCut, edge, 1);
+      nodes.insert(nodes.end(), part.begin(), part.end());
+    }
+    const std::vector<Node> rest = panels(0, edge, 1);
+    nodes.insert(nodes.end(), rest.begin(), rest.end());
+  }
   const double log_constant = std::numbers::ln2 + 0.5 * dof * std::log(0.5 * dof) - std::lgamma(0.5 * dof);
   for (Node& node : nodes) {
     node.weight *= std::exp(log_constant + (dof - 1) * std::log(node.x) - 0.5 * dof * node.x * node.x);
@@ -339,7 +352,12 @@ double dunnett_critical(int comparisons, double dof, double confidence, Sides si
 }
 
 double student_critical(double dof, double confidence, Sides sides) {
-  return dunnett_critical(1, dof, confidence, sides);
+  const double outside = sides == Sides::kTwo ? 1 - confidence : 2 * (1 - confidence);
+  return remembered({dof, outside, 3}, [&] {
+    // In closed form, and by the tail: near 1 a probability has few digits left.
+    const auto inside = [&](double t) { return -beta_cdf(dof / (dof + t * t), dof / 2, 0.5); };
+    return solve_increasing(inside, -outside);
+  });
 }
 
 }  // namespace longtail::report

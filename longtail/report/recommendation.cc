@@ -11,6 +11,7 @@
 
 #include "longtail/base/error.h"
 #include "longtail/base/text.h"
+#include "longtail/report/block_design.h"
 #include "longtail/report/table.h"
 
 namespace longtail::report {
@@ -37,14 +38,7 @@ std::string capital(std::string words) {
   return words;
 }
 
-std::string listed(std::vector<std::string> words) {
-  if (words.size() < 2) return words.empty() ? "" : words[0];
-  const std::string last = words.back();
-  words.pop_back();
-  return base::join(words, ", ") + " and " + last;
-}
-
-// The same of many: nobody reads a sentence of twenty names.
+// "a, b and two others": nobody reads a sentence of twenty names.
 std::string listed_shortly(std::vector<std::string> words) {
   constexpr std::size_t kMost = 6, kNamed = 4;
   if (words.size() > kMost) {
@@ -52,7 +46,7 @@ std::string listed_shortly(std::vector<std::string> words) {
     words.resize(kNamed);
     words.push_back(count_word(others) + " others");
   }
-  return listed(std::move(words));
+  return base::listed(std::move(words));
 }
 
 // What the sentence is made of: the family that decides, in rows of the whole table.
@@ -87,7 +81,7 @@ std::string no_look_words(const Question& q, const Family& family) {
   for (std::size_t i = 0; i < family.standings.size(); ++i)
     there.push_back(fmt::format("{} of {}", count_word(family.standings[i].seeds), word_of_row(q, i)));
   return fmt::format("The first look needs {} seeds of every strategy, and there are {}.",
-                     count_word(q.looks->seeds.front()), listed(std::move(there)));
+                     count_word(q.looks->seeds.front()), base::listed(std::move(there)));
 }
 
 Verdicts judge(const Question& q) {
@@ -128,6 +122,7 @@ class Writer {
     parts.push_back(made_.series ? fmt::format("Use {}.", word(v_.leader)) : nothing_ruled_out());
     if (made_.series) parts.push_back(ranking());
     if (const std::string changes = changes_words(); !changes.empty()) parts.push_back(changes);
+    if (const std::string gate = gate_words(); !gate.empty()) parts.push_back(gate);
     if (const std::string more = more_seeds(); !more.empty()) parts.push_back(more);
     return base::join(parts, " ");
   }
@@ -140,6 +135,7 @@ class Writer {
   }
   std::string words_of(const std::vector<std::size_t>& rows) const {
     std::vector<std::string> words;
+    words.reserve(rows.size());
     for (const std::size_t row : rows) words.push_back(word(row));
     return listed_shortly(std::move(words));
   }
@@ -149,6 +145,7 @@ class Writer {
     std::stable_sort(nearest.begin(), nearest.end(),
                      [](const Change& a, const Change& b) { return a.difference < b.difference; });
     std::vector<std::string> words;
+    words.reserve(nearest.size());
     for (const Change& rival : nearest)
       words.push_back(fmt::format("{} ({})", word_of(rival.against), rival_words(rival)));
     return listed_shortly(std::move(words));
@@ -160,26 +157,42 @@ class Writer {
     return words;
   }
 
+  // Whether the mean of another is above the leader's, or below it though the two are level: the leader is that of the
+  // seeds they share, and each mean is over a strategy's own seeds.
+  bool means_disagree() const {
+    const Standing& leader = v_.family.standings[v_.family.leader];
+    return std::any_of(v_.family.standings.begin(), v_.family.standings.end(), [&](const Standing& one) {
+      return one.seeds > 0 && (one.mean > leader.mean + kNoSpread ||
+                               (level(one) && one.comparable && one.mean < leader.mean - kNoSpread));
+    });
+  }
+  bool level(const Standing& one) const {
+    return std::abs(v_.family.standings[v_.family.leader].effect - one.effect) < kNoSpread;
+  }
+  // " (43.0)": of the leader, which has the highest.
+  std::string highest_words() const {
+    return means_disagree()
+               ? fmt::format(" on the seeds they share ({} over all its own)", fixed(made_.mean, 1))
+               : fmt::format(" ({})", fixed(made_.mean, 1));
+  }
+
   std::string refusal() const {
-    std::vector<std::size_t> with_runs;
-    double best = -1;
-    for (std::size_t i = 0; i < v_.family.standings.size(); ++i) {
-      if (v_.family.standings[i].seeds == 0) continue;
-      with_runs.push_back(i);
-      best = std::max(best, v_.family.standings[i].mean);
-    }
-    if (with_runs.empty())
+    const auto& all = v_.family.standings;
+    if (std::all_of(all.begin(), all.end(), [](const Standing& one) { return one.seeds == 0; }))
       return fmt::format("Nothing can be recommended: no run has a value of {}.", goal_in_a_sentence());
     std::string out = "Nothing can be recommended. " + v_.family.limit;
-    if (with_runs.size() > 1 && v_.family.standings[v_.family.leader].comparable) {
-      std::vector<std::size_t> leaders;
-      for (const std::size_t i : with_runs) {
-        if (v_.family.standings[i].mean == best) leaders.push_back(v_.rows[i]);
-      }
-      if (leaders.size() < with_runs.size())
-        out += fmt::format(" So far {} {} the highest {} ({}).", words_of(leaders),
-                           leaders.size() == 1 ? "has" : "share", goal_in_a_sentence(), fixed(best, 1));
+    std::vector<std::size_t> leaders;
+    std::size_t compared = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!all[i].comparable) continue;
+      ++compared;
+      if (level(all[i])) leaders.push_back(v_.rows[i]);
     }
+    if (leaders.size() < compared)
+      out +=
+          fmt::format(" So far {} {} the highest {}{}.", words_of(leaders),
+                      leaders.size() == 1 ? "has" : "share", goal_in_a_sentence(),
+                      leaders.size() > 1 && means_disagree() ? " on the seeds they share" : highest_words());
     return out;
   }
 
@@ -191,10 +204,26 @@ class Writer {
   }
 
   std::string nothing_ruled_out() const {
-    std::string out = fmt::format(
-        "Nothing can be recommended: none of {} is ruled out. {} has the highest {} ({})",
-        words_of(v_.candidates), capital(word(v_.leader)), goal_in_a_sentence(), fixed(made_.mean, 1));
+    std::string out =
+        fmt::format("Nothing can be recommended: none of {} is ruled out. {} has the highest {}{}",
+                    words_of(v_.candidates), capital(word(v_.leader)), goal_in_a_sentence(), highest_words());
     return out + "; not ruled out: " + rivals_words() + ".";
+  }
+
+  // Why even those are not ruled out whose interval does not contain 0.
+  std::string gate_words() const {
+    std::vector<std::string> held;
+    for (const Change& rival : made_.rivals) {
+      if (rival.judgement == Judgement::kHeldBack) held.push_back(word_of(rival.against));
+    }
+    if (held.empty() || q_.baseline >= q_.table.strategies()) return "";
+    const bool one = held.size() == 1;
+    return fmt::format(
+        "As long as no difference from {} is established, nothing {}is ruled out: not even {}, whose "
+        "interval{} not "
+        "contain 0.",
+        word(q_.baseline), v_.ruled_out.empty() ? "" : "more ", listed_shortly(std::move(held)),
+        one ? " does" : "s do");
   }
 
   std::string rival_words(const Change& rival) const {
@@ -211,7 +240,9 @@ class Writer {
   }
 
   std::string ranking() const {
-    std::string out = fmt::format("{} {}; ", title(), fixed(made_.mean, 1));
+    std::string out =
+        fmt::format("{} {}{}; ", title(), fixed(made_.mean, 1),
+                    means_disagree() ? " over all its seeds, the highest on those they share" : "");
     out += fmt::format("{} {} ruled out", words_of(v_.ruled_out), v_.ruled_out.size() == 1 ? "is" : "are");
     if (made_.rivals.empty()) return out + ".";
     if (made_.rivals.size() == 1) {
@@ -292,7 +323,8 @@ Change rival_of(const Question& q, const Verdicts& v, std::size_t row) {
   change.difference = judged ? other.rival_lead : leader.effect - other.effect;
   change.low = possible(change.difference - other.rival_margin);
   change.high = possible(change.difference + other.rival_margin);
-  change.judgement = Judgement::kNotEstablished;
+  // Without the gate it would be ruled out.
+  change.judgement = change.low > 0 || change.high < 0 ? Judgement::kHeldBack : Judgement::kNotEstablished;
   if (!judged || !std::isfinite(other.rival_margin)) {
     change.low = change.high = std::numeric_limits<double>::quiet_NaN();
     change.judgement = change.difference == 0 ? Judgement::kNoDifference : Judgement::kCannotTell;

@@ -75,8 +75,8 @@ struct Change {
 struct Recommendation {
   Goal goal = Goal::kBalanced;
   std::optional<std::string> series{};  // none: nothing can be recommended
-  std::string leader{};                 // the highest mean, recommended or not; empty without runs
-  double mean = 0;                      // of the leader, percent
+  std::string leader{};  // the highest by least squares, recommended or not; empty without runs
+  double mean = 0;       // of the leader over its own seeds, percent
   std::vector<std::string> may_be_best{};
   std::vector<std::string> ruled_out{};
   std::vector<Change> rivals{};   // the leader minus each of the others that may be best

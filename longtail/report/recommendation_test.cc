@@ -282,6 +282,66 @@ TEST(RecommendationTest, ARivalWithoutSpreadIsSaidToBeThat) {
       << made.sentence;
 }
 
+TEST(RecommendationTest, WhereSeedsDifferTheSentenceNamesTheLeaderOfTheSeedsTheyShareAndSaysSo) {
+  const Recommendation pair = recommend({.table = {{"uniform", "progressive"}, {{40, 44}, {41, kNaN}}}});
+  EXPECT_EQ(pair.leader, "progressive");
+  EXPECT_EQ(
+      pair.sentence,
+      "Nothing can be recommended. No two strategies have more than one seed in common, so there is no "
+      "telling "
+      "a difference from the spread between seeds: run at least three seeds of each. So far progressive has "
+      "the highest balanced accuracy on the seeds they share (41.0 over all its own).");
+  const Recommendation close =
+      recommend({.table = {{"uniform", "progressive"}, {{40, 44, 48}, {40.8, 45.1, kNaN}}}});
+  EXPECT_EQ(close.leader, "progressive");
+  EXPECT_NE(
+      close.sentence.find("Progressive has the highest balanced accuracy on the seeds they share (43.0 over "
+                          "all its own); not ruled out: uniform (difference 1.0"),
+      std::string::npos)
+      << close.sentence;
+}
+
+TEST(RecommendationTest, AMeanThatAnotherSurpassesIsSaidToBeOverOtherSeedsAndASharedLeadToo) {
+  const Recommendation clear =
+      recommend({.table = {{"uniform", "progressive"}, {{40, 44, 48, 90}, {45.1, 49, 53.1, kNaN}}}});
+  EXPECT_EQ(
+      clear.sentence.find("Use progressive. Balanced accuracy 49.1 over all its seeds, the highest on those "
+                          "they share; uniform is ruled out."),
+      0u)
+      << clear.sentence;
+  const Recommendation shared = recommend({.table = {{"a", "b", "c"}, {{40, 44}, {40, kNaN}, {39, kNaN}}}});
+  EXPECT_NE(
+      shared.sentence.find("So far a and b share the highest balanced accuracy on the seeds they share."),
+      std::string::npos)
+      << shared.sentence;
+  EXPECT_NE(shared.sentence.find("No two strategies have more than one seed in common"), std::string::npos);
+}
+
+// The leader is far above the last, but neither is far enough from the baseline between them.
+SeedTable around_the_baseline() {
+  return {{"base", "low", "high"}, {{40, 42, 44}, {38.7, 41.9, 42.6}, {40.4, 43.7, 44.7}}};
+}
+
+TEST(RecommendationTest, ARivalWhoseIntervalExcludesNoughtIsHeldBackByTheGateAndTheSentenceSaysWhy) {
+  const Family family = analyse(around_the_baseline());
+  ASSERT_FALSE(family.any_established());
+  const Recommendation made = recommend({.table = around_the_baseline()});
+  EXPECT_FALSE(made.series);
+  ASSERT_EQ(made.rivals.size(), 2u);
+  EXPECT_EQ(judgement_words(made.rivals[0].judgement), "not established");
+  EXPECT_LT(made.rivals[0].low, 0);
+  EXPECT_EQ(judgement_words(made.rivals[1].judgement), "held back");
+  EXPECT_GT(made.rivals[1].low, 0);
+  EXPECT_NE(
+      made.sentence.find("As long as no difference from base is established, nothing is ruled out: not even "
+                         "low, whose interval does not contain 0."),
+      std::string::npos)
+      << made.sentence;
+  // Where the gate is open, or no interval excludes 0, there is nothing to explain.
+  for (const SeedTable& table : {planted({0, 0, 0}, 4), planted({0, -9, 3}, 4)})
+    EXPECT_EQ(recommend({.table = table}).sentence.find("As long as"), std::string::npos);
+}
+
 TEST(RecommendationTest, GoalsAreReadByName) {
   for (const Goal goal : {Goal::kBalanced, Goal::kOverall, Goal::kTail, Goal::kWorst})
     EXPECT_EQ(parse_goal(goal_name(goal)), goal);

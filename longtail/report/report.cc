@@ -73,6 +73,21 @@ void write_tables(const std::vector<Table>& tables, const std::filesystem::path&
   base::write_atomically(folder / "all.tex", latex_document(tables));
 }
 
+// A CSV has one result a run and does not say of which epoch.
+void check_last_epochs(Results& results) {
+  const auto without = static_cast<std::size_t>(std::count_if(
+      results.runs.begin(), results.runs.end(), [](const RunResult& run) { return !run.last; }));
+  if (without == results.runs.size())
+    base::fail<base::UsageError>(
+        "the last epoch is asked for, but a CSV has one result per run and does not say of which epoch; "
+        "leave out "
+        "--at last (or --select last)");
+  if (without > 0)
+    results.warnings.push_back(fmt::format(
+        "{} of {} results are from a CSV, which does not tell the last epoch; they are n/a under --at last.",
+        without, results.runs.size()));
+}
+
 }  // namespace
 
 Report make_report(const ReportOptions& options) {
@@ -84,10 +99,14 @@ Report make_report(const ReportOptions& options) {
       std::stable_partition(runs.begin(), runs.end(), [](const RunResult& run) { return !run.under_way; });
   report.under_way.assign(std::make_move_iterator(finished), std::make_move_iterator(runs.end()));
   runs.erase(finished, runs.end());
+  // The tables have rows for the series that are left.
+  for (auto& [condition, numbers] : report.results.trainings)
+    numbers = detail::trainings_in(report.results, condition);
   if (runs.empty()) {
     report.summary.baseline = report.results.plainest;
     return report;
   }
+  if (options.summary.at == At::kLast) check_last_epochs(report.results);
   report.summary = summarise(report.results, options.summary);
   if (const std::string remark = unverified(report.results); !remark.empty())
     report.summary.remarks.push_back(remark);
@@ -137,29 +156,6 @@ std::vector<std::string> write_report(const Report& report, const ReportOptions&
   }
   clear_stale(options.out, files);
   return remarks;
-}
-
-std::string results_csv(const Results& results, At at) {
-  std::string out = "rho,strategy,seed,overall,head,medium,tail\n";
-  for (const Condition& condition : results.conditions) {
-    for (const Series& series : results.series) {
-      for (std::int64_t seed : results.seeds) {
-        const RunResult* run = results.find(series, condition, seed);
-        if (!run) continue;
-        // A series that differs by more than its strategy keeps its whole name, so that it stays a series of
-        // its own.
-        std::string name = series.text();
-        std::replace(name.begin(), name.end(), ',', ';');
-        out += fmt::format("{:g},{},{}", run->rho, csv_escape(name), seed);
-        for (Metric metric : kMetrics) {
-          const double value = accuracy(*run, metric, at);
-          out += std::isfinite(value) ? fmt::format(",{}", value) : ",";
-        }
-        out += '\n';
-      }
-    }
-  }
-  return out;
 }
 
 std::string curves_csv(const Results& results, const SummaryOptions& options) {

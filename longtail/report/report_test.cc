@@ -18,6 +18,7 @@
 #include "longtail/report/figures.h"
 #include "longtail/report/tables.h"
 #include "longtail/report/test_logs.h"
+#include "longtail/train/config.h"
 
 namespace longtail::report {
 namespace {
@@ -410,6 +411,66 @@ TEST(CompareTest, AClassThatMovedByLessThanHalfAPointIsNotListed) {
   EXPECT_THAT(moved, HasSubstr("  gained: thing_5 +7 (n = "));
   EXPECT_THAT(moved, testing::ContainsRegex("  lost:   thing_6 .7 .n = "));
   EXPECT_THAT(moved.substr(moved.find("gained:")), testing::Not(HasSubstr("thing_3")));
+}
+
+TEST(CompareTest, AClassWithoutTestImagesIsNotAmongThoseThatMoved) {
+  const test::Folder logs("compare_nan");
+  train::RunLog a = test::make_log({"uniform", 100, 1, 10}), b = a;
+  for (const std::size_t none : {0u, 20u, 50u, 99u})
+    a.best.per_class[none] = b.best.per_class[none] = kMissing;
+  b.best.per_class[5] += 7;
+  b.best.per_class[60] += 3;
+  b.best.per_class[6] -= 7;
+  b.best.per_class[61] -= 3;
+  logs.add("a", a);
+  logs.add("b", b);
+  const std::string moved = compare_runs({logs.path() / "a.json", logs.path() / "b.json"});
+  EXPECT_THAT(moved, testing::ContainsRegex("  gained: thing_5 .7 .n = [0-9]+., thing_60 .3 .n = [0-9]+.\n"));
+  EXPECT_THAT(moved, testing::ContainsRegex("  lost:   thing_6 .7 .n = [0-9]+., thing_61 .3 .n = [0-9]+.\n"));
+}
+
+TEST(ReportTest, TheLastEpochOfACsvIsRefusedAndBesideLogsWarnedOf) {
+  const test::Folder in("last_csv");
+  base::write_atomically(
+      in.path() / "mine.csv",
+      std::string_view("rho,strategy,seed,overall,head,medium,tail\n100,mine,1,50,60,40,20\n"));
+  ReportOptions options;
+  options.inputs = {in.path() / "mine.csv"};
+  EXPECT_NO_THROW(make_report(options));
+  options.summary.at = At::kLast;
+  EXPECT_THROW(make_report(options), base::UsageError);
+  in.add("log", test::make_log({"uniform", 100, 1, 10}));
+  options.inputs.push_back(in.path() / "log.json");
+  EXPECT_THAT(make_report(options).results.warnings, Contains(HasSubstr("1 of 2 results are from a CSV")));
+}
+
+TEST(ReportTest, TrainingsAreThoseOfTheSeriesThatAreFinished) {
+  const test::Folder logs("trainings_live");
+  const auto add = [&](const std::string& strategy, const std::string& rebalance, bool finished) {
+    train::RunConfig config;
+    config.strategy = strategy;
+    config.rebalance = rebalance;
+    config.epochs = finished ? 10 : 20;
+    train::RunLog log = test::make_log({strategy, 100, 1, 10});
+    log.config = train::config_map(config);
+    log.finished = finished;
+    logs.add(strategy + "_" + rebalance, log);
+  };
+  add("uniform", "none", false);
+  add("square_root", "none", true);
+  add("progressive", "none", true);
+  add("progressive", "crt", true);
+  ReportOptions options;
+  options.inputs = {logs.path()};
+  options.read.unfinished = true;
+  const Report report = make_report(options);
+  ASSERT_EQ(report.under_way.size(), 1u);
+  const Condition condition = report.results.conditions.at(0);
+  ASSERT_EQ(report.results.series_in(condition).size(), 3u);
+  const std::vector<int>& of = report.results.trainings.at(condition);
+  ASSERT_EQ(of.size(), 3u);
+  EXPECT_NE(of[0], of[1]);
+  EXPECT_EQ(of[1], of[2]);
 }
 
 }  // namespace

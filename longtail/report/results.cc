@@ -36,34 +36,6 @@ Accuracies accuracies(const train::FullResult& result) {
   return {one.overall, one.head, one.medium, one.tail, result.balanced};
 }
 
-// Balanced accuracy by epoch. A log that does not tell it has it all the same where it is overall accuracy.
-std::vector<double> balanced_curve(const train::RunLog& log) {
-  if (!log.balanced_acc.empty()) return log.balanced_acc;
-  return std::abs(log.best.balanced - log.best.accuracy.overall) < 0.011 ? log.test_acc
-                                                                         : std::vector<double>{};
-}
-
-// The accuracies of the epoch that is asked for; those of the log's own best epoch if the log cannot tell.
-void select_epoch(RunResult& run, Select select, std::vector<std::string>& warnings) {
-  if (select == Select::kAsLogged || !run.log) return;
-  const train::RunLog& log = *run.log;
-  const std::vector<double> balanced = balanced_curve(log);
-  const std::vector<double>& by = select == Select::kOverall    ? log.test_acc
-                                  : select == Select::kBalanced ? balanced
-                                                                : log.tail_acc;
-  std::size_t best = by.size();
-  for (std::size_t e = 0; e < by.size(); ++e) {
-    if (std::isfinite(by[e]) && (best == by.size() || by[e] > by[best])) best = e;
-  }
-  if (best == by.size()) {
-    warnings.push_back(fmt::format("{}: does not tell {} accuracy by epoch; its own best epoch is taken.",
-                                   run.source, select == Select::kBalanced ? "balanced" : "tail"));
-    return;
-  }
-  run.best = {log.test_acc[best], log.head_acc[best], log.medium_acc[best], log.tail_acc[best],
-              balanced.empty() ? std::nan("") : balanced[best]};
-}
-
 RunResult run_of(const fs::path& path, bool unfinished) {
   auto log = std::make_shared<train::RunLog>(train::read_log(path));
   if (log->schema > train::kLogSchema) {
@@ -231,9 +203,9 @@ void name_run(RunResult& run, const std::set<std::string>& keys) {
       beside[key] = value;
     }
   }
-  // A CSV has named its series already.
+  // A CSV has named its series and its data already.
   if (run.log) run.series = Series(run.strategy, beside_strategy(beside));
-  run.condition = Condition(base::join(data, ", "), run.rho);
+  run.condition = Condition(run.log ? base::join(data, ", ") : run.condition.data(), run.rho);
 }
 
 using Place = std::tuple<Series, Condition, std::int64_t>;
@@ -302,13 +274,17 @@ void drop_duplicates(std::vector<RunResult>& runs, std::vector<std::string>& war
   runs = std::move(unique);
 }
 
-// What decides which weights a network can have: another head, width or shortcut cannot begin with the same.
+// What decides which weights a network can have: another head, width or shortcut cannot begin with the same. Nor must
+// what differs in a parameter that is none of ours: a trainer of one's own may mean another network by it.
 std::string network_of(const RunResult& run) {
   std::string text;
   for (const auto& entry : train::run_params().entries()) {
     if (entry.info.section != "model" || entry.info.name == "engine") continue;
     const std::string value = value_of(run, entry.info.name);
     text += (value.empty() ? entry.info.omitted : value) + ";";
+  }
+  for (const auto& [key, value] : run.config) {
+    if (!train::run_params().find(key)) text += key + "=" + value + ";";
   }
   return text;
 }
@@ -466,7 +442,7 @@ Results read_results(std::span<const fs::path> paths, const ReadOptions& options
   const auto add_log = [&](const fs::path& path) {
     try {
       runs.push_back(run_of(path, options.unfinished));
-      select_epoch(runs.back(), options.select, warnings);
+      detail::select_epoch(runs.back(), options.select, warnings);
     } catch (const base::Error& error) {
       const std::string why = error.what();
       const bool named = why.find(path.string()) != std::string::npos;

@@ -42,6 +42,10 @@ struct RunResult {
   std::map<std::string, std::string> config{};  // empty from a CSV
   std::shared_ptr<const train::RunLog> log{};   // null from a CSV
   bool under_way = false;                       // its log is not finished
+  // By which accuracy its best epoch is the best, and of which images. None: its log calls the last epoch the best,
+  // or it came from a CSV.
+  std::optional<Metric> chosen_by{};
+  bool chosen_on_test = true;
 
   Series series{};
   Condition condition{};
@@ -94,8 +98,8 @@ class Results {
 // nothing at all can be read.
 Results read_results(std::span<const std::filesystem::path> paths, const ReadOptions& options = {});
 
-// The CSV `rho,strategy,seed,overall,head,medium,tail`; an empty cell is an empty group. Lines that are wrong
-// are named in `warnings`.
+// The CSV `rho,strategy,seed,overall,head,medium,tail`, with a last column `data` if there are several data sets or
+// groups; an empty cell is an empty group. Lines that are wrong are named in `warnings`.
 std::vector<RunResult> read_csv(std::string_view text, const std::string& source,
                                 std::vector<std::string>& warnings);
 
@@ -105,6 +109,8 @@ double accuracy(const RunResult& run, Metric metric, At at);
 std::string beside_strategy(const std::map<std::string, std::string>& settings);
 
 namespace detail {
+// The accuracies of the epoch that is asked for; those of the log's own best epoch if the log cannot tell. (selection.cc)
+void select_epoch(RunResult& run, Select select, std::vector<std::string>& warnings);
 // Names series and conditions, drops duplicates and odd epochs, sorts: everything after reading.
 Results arrange(std::vector<RunResult> runs, std::vector<std::string> warnings, const ReadOptions& options);
 // Which series of a condition share a training, by what their logs say. (trainings.cc)

@@ -1,13 +1,16 @@
 // Results as a table of numbers, without logs: one line per run.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "longtail/base/error.h"
 #include "longtail/base/quote.h"
 #include "longtail/base/text.h"
+#include "longtail/report/report.h"
 #include "longtail/report/results.h"
+#include "longtail/report/table.h"
 
 namespace longtail::report {
 namespace {
@@ -19,22 +22,25 @@ Series series_of_cell(const std::string& cell) {
   return Series(cell.substr(0, open), cell.substr(open + 2, cell.size() - open - 3));
 }
 
+constexpr std::string_view kHeader = "rho,strategy,seed,overall,head,medium,tail";
+constexpr std::string_view kDataHeader = "rho,strategy,seed,overall,head,medium,tail,data";
+
 }  // namespace
 
 std::vector<RunResult> read_csv(std::string_view content, const std::string& source,
                                 std::vector<std::string>& warnings) {
   std::vector<RunResult> runs;
   bool header = true;
+  std::size_t columns = 7;
   int number = 0;
   for (const std::string& raw : base::split(content, '\n')) {
     ++number;
     const std::string_view line = base::trim(raw);
     if (line.empty() || line[0] == '#') continue;
     if (header) {
-      if (line != "rho,strategy,seed,overall,head,medium,tail") {
-        base::fail("{}: line {} is not the header `rho,strategy,seed,overall,head,medium,tail`", source,
-                   number);
-      }
+      if (line != kHeader && line != kDataHeader)
+        base::fail("{}: line {} is not the header `{}`", source, number, kHeader);
+      columns += line == kDataHeader;
       header = false;
       continue;
     }
@@ -42,8 +48,8 @@ std::vector<RunResult> read_csv(std::string_view content, const std::string& sou
     const auto wrong = [&](std::string_view why) {
       warnings.push_back(fmt::format("{}: line {}: {}; left out.", source, number, why));
     };
-    if (cells.size() != 7) {
-      wrong(fmt::format("{} columns instead of 7", cells.size()));
+    if (cells.size() != columns) {
+      wrong(fmt::format("{} columns instead of {}", cells.size(), columns));
       continue;
     }
     const auto rho = base::parse_real(base::trim(cells[0]));
@@ -51,8 +57,9 @@ std::vector<RunResult> read_csv(std::string_view content, const std::string& sou
     RunResult run{.source = fmt::format("{}:{}", source, number),
                   .strategy = std::string(base::trim(cells[1]))};
     run.best.fill(std::nan(""));
-    if (!base::is_plain(run.strategy)) {
-      wrong("the name of the strategy has a control character or is not UTF-8");
+    const std::string data(columns > 7 ? base::trim(cells[7]) : "");
+    if (!base::is_plain(run.strategy) || !base::is_plain(data)) {
+      wrong("the name of the strategy or of the data has a control character or is not UTF-8");
       continue;
     }
     bool good = rho && *rho >= 1 && seed && !run.strategy.empty();
@@ -69,10 +76,37 @@ std::vector<RunResult> read_csv(std::string_view content, const std::string& sou
     run.rho = *rho;
     run.seed = *seed;
     run.series = series_of_cell(run.strategy);
+    run.condition = Condition(data, run.rho);
     runs.push_back(std::move(run));
   }
   if (header) base::fail("{}: is empty", source);
   return runs;
+}
+
+std::string results_csv(const Results& results, At at) {
+  const bool with_data = std::any_of(results.conditions.begin(), results.conditions.end(),
+                                     [](const Condition& one) { return !one.data().empty(); });
+  std::string out = fmt::format("{}\n", with_data ? kDataHeader : kHeader);
+  for (const Condition& condition : results.conditions) {
+    for (const Series& series : results.series) {
+      for (std::int64_t seed : results.seeds) {
+        const RunResult* run = results.find(series, condition, seed);
+        if (!run) continue;
+        // A series that differs by more than its strategy keeps its whole name, so that it stays a series of
+        // its own.
+        std::string name = series.text();
+        std::replace(name.begin(), name.end(), ',', ';');
+        out += fmt::format("{:g},{},{}", run->rho, csv_escape(name), seed);
+        for (Metric metric : kMetrics) {
+          const double value = accuracy(*run, metric, at);
+          out += std::isfinite(value) ? fmt::format(",{}", value) : ",";
+        }
+        if (with_data) out += "," + csv_escape(condition.data());
+        out += '\n';
+      }
+    }
+  }
+  return out;
 }
 
 }  // namespace longtail::report

@@ -151,6 +151,17 @@ TEST(ResultsTest, AnotherNetworkMayBeginWithOtherWeightsTheSameOneMayNot) {
       ElementsAre(AllOf(HasSubstr("cosine_lr.json: other initial weights than"), HasSubstr("cosine.json"))));
 }
 
+TEST(ResultsTest, AnotherValueOfATrainersOwnParameterMayMeanOtherWeights) {
+  const test::Folder folder("trainers_network");
+  train::RunLog log = test::make_log({"uniform", 100, 1, 10});
+  log.config["network"] = "resnet20";
+  folder.add("a", log);
+  log.config["network"] = "mobilenet_v2";
+  log.fingerprint.init = "others";
+  folder.add("b", log);
+  EXPECT_THAT(read(folder.path()).warnings, ElementsAre());
+}
+
 TEST(ResultsTest, AnotherDataSetIsAnotherConditionAndTwoEnginesOfOneRunAreTwoSeries) {
   const test::Folder folder("axes");
   train::RunLog log = test::make_log({"uniform", 100, 1, 10});

@@ -198,6 +198,14 @@ std::optional<Table> best_final_table(const Results& results, const SummaryOptio
     }
   }
   if (table.rows.empty()) return std::nullopt;
+  const bool otherwise = std::any_of(results.runs.begin(), results.runs.end(), [](const RunResult& run) {
+    return run.chosen_by && (*run.chosen_by != Metric::kOverall || !run.chosen_on_test);
+  });
+  if (otherwise)
+    add_note(
+        table,
+        "Where another accuracy than the overall one on the test images chose the best epoch, the gap is not "
+        "how much the choice flatters.");
   return table;
 }
 

@@ -41,12 +41,12 @@ void add_pair_cells(std::vector<Cell>& row, const Results& results, const Compar
   }
 }
 
-void note_tests(Table& table, const Results& results, bool tests) {
+// `most` is the largest number of pairs of the table's comparisons: other series and conditions may have more seeds.
+void note_tests(Table& table, int most, bool tests) {
   if (tests) return;
   add_note(table,
            fmt::format("No p-values: they need at least {} seeds (with {} the smallest possible is {}).",
-                       kSeedsForTests, results.seeds.size(),
-                       fixed(2 / std::exp2(static_cast<double>(results.seeds.size())), 2)));
+                       kSeedsForTests, most, fixed(2 / std::exp2(most), 2)));
 }
 
 // The series that are compared in a condition, the best by the goal first.
@@ -80,17 +80,19 @@ std::optional<Table> paired_table(const Results& results, const Summary& summary
                                  [&](const Comparison& c) { return c.series == series && c.p; });
   table.columns = {{"Metric", true, true}, {"ρ", true}};
   add_pair_columns(table, results, tests);
+  int most = 0;
   for (Metric metric : results.metrics()) {
     for (const Condition& condition : results.conditions) {
       const Comparison* c = find_comparison(summary, series, condition, metric);
       if (!c) continue;
+      most = std::max(most, c->pairs());
       std::vector<Cell> row = {text(std::string(metric_title(metric))), text(condition.text())};
       add_pair_cells(row, results, *c, tests);
       table.rows.push_back(std::move(row));
     }
   }
   if (table.rows.empty()) return std::nullopt;
-  note_tests(table, results, tests);
+  note_tests(table, most, tests);
   return table;
 }
 
@@ -105,18 +107,20 @@ std::optional<Table> all_pairs_table(const Results& results, const Summary& summ
                                  [&](const Comparison& c) { return c.condition == condition && c.p; });
   table.columns = {{"Metric", true, true}, {"Strategy", true}};
   add_pair_columns(table, results, tests);
+  int most = 0;
   const std::vector<Series> rows = compared(results, summary, condition);
   for (Metric metric : results.metrics()) {
     for (const Series& series : rows) {
       const Comparison* c = find_comparison(summary, series, condition, metric);
       if (!c) continue;
+      most = std::max(most, c->pairs());
       std::vector<Cell> row = {text(std::string(metric_title(metric))), text(series.title())};
       add_pair_cells(row, results, *c, tests);
       table.rows.push_back(std::move(row));
     }
   }
   if (table.rows.empty()) return std::nullopt;
-  note_tests(table, results, tests);
+  note_tests(table, most, tests);
   return table;
 }
 

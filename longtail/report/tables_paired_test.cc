@@ -104,5 +104,23 @@ TEST(PairedTablesTest, SeriesThatLackTheSameSeedsShareAWarningIfTheyAreMany) {
   EXPECT_THAT(warnings, Not(Contains("Class-Balanced at ρ = 100: seed 2 missing.")));
 }
 
+TEST(PairedTablesTest, TheSmallestPossiblePValueIsThatOfTheLargestNumberOfPairs) {
+  const test::Folder folder("few_pairs");
+  std::string csv = "rho,strategy,seed,overall,head,medium,tail\n";
+  for (int seed = 1; seed <= 6; ++seed) {
+    for (const char* strategy : {"uniform", "progressive", "square_root"}) {
+      if (std::string_view(strategy) == "square_root" && seed > 3) continue;
+      csv += fmt::format("100,{},{},4{},60,40,2{}\n", strategy, seed, seed, (seed * 3) % 7);
+    }
+  }
+  base::write_atomically(folder.path() / "mine.csv", csv);
+  const Results results = read_results(std::vector{folder.path() / "mine.csv"});
+  const Summary summary = summarise(results, {});
+  EXPECT_THAT(paired_table(results, summary, Series("square_root"))->notes,
+              Contains("No p-values: they need at least 6 seeds (with 3 the smallest possible is 0.25)."));
+  EXPECT_THAT(paired_table(results, summary, Series("progressive"))->notes,
+              Not(Contains(HasSubstr("No p-values"))));
+}
+
 }  // namespace
 }  // namespace longtail::report

@@ -2,6 +2,7 @@
 // epoch of the whole training. A strategy with parameters is written in brackets:
 // deferred:then=progressive(gamma=2),at=100.
 #include <algorithm>
+#include <cmath>
 
 #include "longtail/sampling/kind.h"
 
@@ -11,7 +12,7 @@ namespace {
 struct DeferredConfig {
   std::string first = "uniform";
   std::string then = "class_balanced";
-  int at = 160;
+  double at = 160;
 };
 
 class Deferred final : public Strategy {
@@ -21,6 +22,12 @@ class Deferred final : public Strategy {
     // Equal strategies have equal names however they were written.
     config.first = base::in_brackets(first_->name());
     config.then = base::in_brackets(then_->name());
+    if (first_->feedback() != Feedback::kNone && then_->feedback() != Feedback::kNone &&
+        first_->feedback() != then_->feedback()) {
+      base::fail(
+          "strategy `deferred`: `{}` and `{}` look at different accuracies, and a training measures one kind",
+          first_->name(), then_->name());
+    }
   }
 
   std::vector<double> probabilities(std::span<const std::int64_t> counts,
@@ -32,17 +39,26 @@ class Deferred final : public Strategy {
   }
   bool stratified(const Situation& situation) const override { return now(situation).stratified(situation); }
   Feedback feedback() const override { return std::max(first_->feedback(), then_->feedback()); }
-  std::optional<Deferral> deferral(int) const override { return Deferral{first_->name(), at_}; }
+  std::optional<Deferral> deferral(int epochs) const override {
+    return Deferral{first_->name(), epoch_of_change(at_, epochs)};
+  }
 
  private:
-  const Strategy& now(const Situation& situation) const { return situation.epoch < at_ ? *first_ : *then_; }
+  const Strategy& now(const Situation& situation) const {
+    return situation.epoch < epoch_of_change(at_, situation.epochs) ? *first_ : *then_;
+  }
 
   std::unique_ptr<Strategy> first_;
   std::unique_ptr<Strategy> then_;
-  int at_;
+  double at_;
 };
 
 }  // namespace
+
+int epoch_of_change(double at, int epochs) {
+  if (at < 1) return static_cast<int>(std::min(std::round(at * epochs), epochs - 1.0));
+  return static_cast<int>(std::min(std::ceil(at), 1e9));
+}
 
 StrategyKind deferred() {
   // Checked when they are made; a check here as well would make the inner ones twice at each level.
@@ -50,7 +66,10 @@ StrategyKind deferred() {
   base::ParamTable<DeferredConfig> table;
   table.add("first", &DeferredConfig::first, "The strategy at the beginning.").check("a strategy", later);
   table.add("then", &DeferredConfig::then, "The strategy from epoch `at` on.").check("a strategy", later);
-  table.add("at", &DeferredConfig::at, "The first epoch of the second strategy, counted from 0.").at_least(0);
+  table
+      .add("at", &DeferredConfig::at,
+           "The first epoch of the second strategy, counted from 0; below 1 a part of the training.")
+      .at_least(0);
   return kind_of<Deferred>(
       "deferred",
       "One strategy before epoch `at`, another from it on; parameters in brackets: then=power(q=0.25).",

@@ -40,6 +40,10 @@ struct Deferral {
   int epoch = 0;      // the first epoch of the second, counted from 0
 };
 
+// The epoch that `at` of something deferred stands for: `at` itself or, below 1, a part of the training, whose last
+// epoch has the second at the latest.
+int epoch_of_change(double at, int epochs);
+
 // Its name() is as it is written in a study file, parameters at their default left out: "power:q=0.25".
 class Strategy : public base::Chosen {
  public:

@@ -196,6 +196,21 @@ TEST(Strategy, DeferredChangesAtItsEpoch) {
   EXPECT_EQ(strategy->probabilities(kPaper, {100, 200}), at("progressive:gamma=2", kPaper, {100, 200}));
 }
 
+TEST(Strategy, DeferredTakesAPartOfTheTraining) {
+  const auto strategy = make_strategy("deferred:at=0.8");
+  EXPECT_TRUE(strategy->without_replacement({159, 200}));
+  EXPECT_FALSE(strategy->without_replacement({160, 200}));
+  EXPECT_EQ(strategy->deferral(200)->epoch, 160);
+  EXPECT_EQ(strategy->deferral(2)->epoch, 1);  // not never
+  EXPECT_EQ(make_strategy("deferred")->deferral(100)->epoch, 160);
+}
+
+TEST(Strategy, DeferredRefusesTwoKindsOfFeedback) {
+  EXPECT_THROW(make_strategy("deferred:first=focus,then=adaptive"), base::Error);
+  EXPECT_THROW(make_strategy("deferred:first=adaptive,then=focus"), base::Error);
+  EXPECT_NO_THROW(make_strategy("deferred:first=focus,then=focus(floor=0.5)"));
+}
+
 TEST(Strategy, OnlyUniformDrawsWithoutReplacement) {
   for (const base::VariantInfo& info : strategies()) {
     const bool expected = info.name == "uniform" || info.name == "deferred";

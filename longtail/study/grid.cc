@@ -261,7 +261,7 @@ void hand_over(const StudyFile& study, const std::map<std::string, std::string>&
   run.hash = trainer_hash(run);
   std::string also;
   for (const Setting& setting : study.settings) {
-    if (setting.of_trainer && setting.axis()) also += "-" + setting.key + safe(params.at(setting.key));
+    if (setting.of_trainer && setting.axis()) also += "-" + safe(setting.key + params.at(setting.key));
   }
   const auto seed = run.name.rfind("-seed");
   run.name = fmt::format("{}{}-seed{}-{}", run.name.substr(0, seed), also, run.config.seed,

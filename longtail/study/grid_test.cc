@@ -124,6 +124,13 @@ TEST(Grid, RefusesMoreRunsThanAnyoneCanMean) {
               HasSubstr("more than 100,000 runs"));
 }
 
+TEST(Grid, ARunIsNamedByATrainersParameterInLettersThatAFileSystemTakes) {
+  const auto runs =
+      resolve(parsed("[trainer]\ncommand = [\"true\"]\n[trainer.params]\n\"opt/lr\" = [0.1, 0.2]"), "simd");
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_THAT(runs[0].name, StartsWith("uniform-rho100-opt-lr0.1-seed42-"));
+}
+
 TEST(ResolvedToml, GivesTheSameRunsAgain) {
   const StudyFile study = parsed(
       "name = \"a \\\"b\\\"\"\n[train]\nepochs = 30\nlr = 0.05\n[grid]\nmilestones = [[20, 25], [10]]\n"

@@ -265,7 +265,7 @@ class Runner {
       storage_ = event.text;
       stop(Ending::kFinished);
     }
-    if (event.kind == "epoch" || event.kind == "damaged" || event.kind == "failed") {
+    if (event.kind == "epoch" || event.kind == "damaged" || event.kind == "again" || event.kind == "failed") {
       watcher_.happened(board_, active.run, event);
     }
   }

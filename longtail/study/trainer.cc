@@ -10,6 +10,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
@@ -66,7 +67,19 @@ std::vector<std::string> filled(const PlannedRun& run, const TrainerCall& call) 
   return command;
 }
 
-// The trainer in a process group of its own, so that what it starts can be stopped with it.
+// The processes whose parent is this one.
+std::vector<pid_t> children() {
+  std::vector<pid_t> all;
+  std::error_code error;
+  for (const auto& thread : fs::directory_iterator("/proc/self/task", error)) {
+    std::ifstream list(thread.path() / "children");
+    for (pid_t pid = 0; list >> pid;) all.push_back(pid);
+  }
+  return all;
+}
+
+// The trainer in a process group of its own, so that what it starts can be stopped with it. What it starts in other
+// groups becomes a child of this process as soon as nobody is left in between, and is killed then.
 class Process {
  public:
   Process(std::vector<std::string> command, const fs::path& output) {
@@ -75,19 +88,21 @@ class Process {
     arguments.push_back(nullptr);
     const int out = ::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (out < 0) fail<base::StorageError>("cannot write {}: {}", output.string(), std::strerror(errno));
-    ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // see all_ended()
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // see all_ended() and kill_orphans()
+    others_ = children();
     const pid_t parent = ::getpid();
     pid_ = ::fork();
     if (pid_ == 0) become(arguments.data(), out, parent);
     const int error = errno;
     ::close(out);
-    if (pid_ < 0) fail("cannot start a process: {}", std::strerror(error));
+    if (pid_ < 0) fail<base::StorageError>("cannot start a process: {}", std::strerror(error));
     ::setpgid(pid_, pid_);  // here too: whoever comes first
   }
   ~Process() {
     if (status_) return;
     ::kill(-pid_, SIGKILL);
     reap(true);
+    kill_orphans();
   }
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
@@ -95,6 +110,7 @@ class Process {
   bool ended() {
     if (!reap(false)) return false;
     ::kill(-pid_, SIGKILL);  // what it left running
+    kill_orphans();
     return true;
   }
   // Asks the whole group to end, and ends what is left of it after a while. The command may be a wrapper that is gone
@@ -109,6 +125,7 @@ class Process {
       std::this_thread::sleep_for(kLook);
     }
     reap(true);
+    kill_orphans();
   }
   // "" after exit code 0, else what happened.
   std::string ending() const {
@@ -153,8 +170,22 @@ class Process {
     while (::waitpid(-pid_, nullptr, WNOHANG) > 0) continue;
     return ::kill(-pid_, 0) != 0 && errno == ESRCH;
   }
+  // What the command started in sessions of its own (torchrun does) and left behind. Those whose parent is killed here
+  // are found on the next round.
+  void kill_orphans() const {
+    for (bool found = true; found;) {
+      found = false;
+      for (const pid_t pid : children()) {
+        if (std::find(others_.begin(), others_.end(), pid) != others_.end()) continue;
+        found = true;
+        ::kill(pid, SIGKILL);
+        while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) continue;
+      }
+    }
+  }
 
   pid_t pid_ = -1;
+  std::vector<pid_t> others_;  // children that were there before
   std::optional<int> status_;
 };
 
@@ -195,6 +226,15 @@ class LogWatch {
   fs::file_time_type seen_{};
   int epochs_ = 0;
 };
+
+// Whether a call that ended badly was stopped with the study. A stop of the whole job (a reboot, `systemctl stop`,
+// Slurm) reaches the trainer too, and perhaps before this process.
+bool stopped_with_study(const TrainerCall& call) {
+  if (!call.should_stop) return false;
+  if (call.should_stop()) return true;
+  std::this_thread::sleep_for(kLook);
+  return call.should_stop();
+}
 
 // One call; what was wrong, or "".
 std::string call_once(const PlannedRun& run, const TrainerCall& call, LogWatch& watch) {
@@ -269,8 +309,10 @@ void run_trainer(const PlannedRun& run, const TrainerCall& call) {
     const int before = watch.epochs();
     std::string wrong = call_once(run, call, watch);
     if (wrong.empty()) {
-      if (!fs::exists(path))
+      if (!fs::exists(path)) {
+        if (stopped_with_study(call)) throw base::Interrupted("stopped");
         fail("the trainer ended with exit code 0, but wrote no log.json into {}", call.folder.string());
+      }
       const train::RunLog log = train::read_log(path);
       check_trainer_log(run, log);
       if (log.finished) return;
@@ -280,6 +322,7 @@ void run_trainer(const PlannedRun& run, const TrainerCall& call) {
           "than before",
           log.epochs(), run.config.epochs);
     }
+    if (stopped_with_study(call)) throw base::Interrupted("stopped");
     if (++failures > run.trainer->retries) throw base::Error(wrong);
     if (call.on_note)
       call.on_note(fmt::format("{}; it is called again, {} of {}", wrong, failures, run.trainer->retries));

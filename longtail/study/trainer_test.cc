@@ -1,9 +1,13 @@
 #include "longtail/study/trainer.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "longtail/base/error.h"
@@ -15,27 +19,89 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A run whose trainer is a script of bash; $1 is the folder.
+class ScriptedTrainer : public testing::Test {
+ protected:
+  ScriptedTrainer() {
+    fs::remove_all(folder_);
+    base::make_folder(folder_);
+    run_.name = "scripted";
+    run_.trainer.emplace();
+    run_.trainer->command = {"bash", (folder_ / "trainer.sh").string(), "{run}"};
+    call_.folder = folder_;
+  }
+  ~ScriptedTrainer() override { fs::remove_all(folder_); }
+  ScriptedTrainer(const ScriptedTrainer&) = delete;
+  ScriptedTrainer& operator=(const ScriptedTrainer&) = delete;
+
+  void write(const std::string& name, const std::string& text) const {
+    base::write_atomically(folder_ / name, std::string_view(text));
+  }
+  bool has(const std::string& name) const { return fs::exists(folder_ / name); }
+  // Whether the process that a file names is gone, not even waited for any more.
+  bool gone(const std::string& name) const {
+    pid_t pid = 0;
+    std::ifstream(folder_ / name) >> pid;
+    return pid > 0 && ::kill(pid, 0) != 0 && errno == ESRCH;
+  }
+
+  fs::path folder_ = fs::path(testing::TempDir()) / ("trainer_test." + std::to_string(::getpid()));
+  PlannedRun run_;
+  TrainerCall call_;
+};
+
 // The wrapper dies of SIGTERM at once; what it has started needs a while to save.
-TEST(TrainerBehindAWrapper, HasTimeToSaveWhenItIsStopped) {
-  const fs::path folder = fs::path(testing::TempDir()) / ("trainer_test." + std::to_string(::getpid()));
-  fs::remove_all(folder);
-  base::make_folder(folder);
-  base::write_atomically(folder / "wrapper.sh",
-                         std::string_view("bash \"$1/child.sh\" \"$1\"\necho never\n"));
-  base::write_atomically(folder / "child.sh",
-                         std::string_view("trap 'sleep 1; echo yes > \"$1/saved\"; exit 0' TERM\n"
-                                          "echo yes > \"$1/ready\"\n"
-                                          "while :; do sleep 0.05; done\n"));
-  PlannedRun run;
-  run.name = "wrapped";
-  run.trainer.emplace();
-  run.trainer->command = {"bash", (folder / "wrapper.sh").string(), "{run}"};
-  TrainerCall call;
-  call.folder = folder;
-  call.should_stop = [&] { return fs::exists(folder / "ready"); };
-  EXPECT_THROW(run_trainer(run, call), base::Interrupted);
-  EXPECT_TRUE(fs::exists(folder / "saved"));
-  fs::remove_all(folder);
+TEST_F(ScriptedTrainer, BehindAWrapperHasTimeToSaveWhenItIsStopped) {
+  write("trainer.sh", "bash \"$1/child.sh\" \"$1\"\necho never\n");
+  write("child.sh",
+        "trap 'sleep 1; echo yes > \"$1/saved\"; exit 0' TERM\n"
+        "echo yes > \"$1/ready\"\n"
+        "while :; do sleep 0.05; done\n");
+  call_.should_stop = [&] { return has("ready"); };
+  EXPECT_THROW(run_trainer(run_, call_), base::Interrupted);
+  EXPECT_TRUE(has("saved"));
+}
+
+// A reboot ends the trainer, this process and the study: whoever is asked first is not to blame.
+TEST_F(ScriptedTrainer, ThatIsStoppedJustBeforeTheStudyIsInterruptedAndHasNotFailed) {
+  for (const char* end : {"kill -TERM $$", "exit 1", "exit 0"}) {
+    for (const int asked_before : {0, 1}) {  // the stop is here at once, or a moment later
+      fs::remove(folder_ / "pid");
+      write("trainer.sh", "echo $$ > \"$1/pid\"\n" + std::string(end) + "\n");
+      int asked = 0;
+      call_.should_stop = [&] { return gone("pid") && asked++ >= asked_before; };
+      EXPECT_THROW(run_trainer(run_, call_), base::Interrupted) << end;
+      EXPECT_EQ(asked, asked_before + 1);
+    }
+  }
+  call_.should_stop = [] { return false; };
+  write("trainer.sh", "kill -TERM $$\n");
+  try {
+    run_trainer(run_, call_);
+    ADD_FAILURE() << "what nobody else stops has failed";
+  } catch (const base::Interrupted&) {
+    ADD_FAILURE() << "nobody asked the study to stop";
+  } catch (const base::Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("killed by signal 15"));
+  }
+}
+
+// As torchrun starts its workers: a signal to the group of the command does not reach them.
+TEST_F(ScriptedTrainer, TakesAlongWhatItStartedInSessionsOfTheirOwn) {
+  const std::string start =
+      "setsid bash -c 'sleep 1000 & echo $! > \"$0/inner\"; echo yes > \"$0/ready\"; wait' \"$1\" &\n"
+      "echo $! > \"$1/outer\"\n"
+      "while [ ! -e \"$1/ready\" ]; do sleep 0.05; done\n";
+  write("trainer.sh", start + "exit 3\n");
+  EXPECT_THROW(run_trainer(run_, call_), base::Error);
+  EXPECT_TRUE(gone("outer"));
+  EXPECT_TRUE(gone("inner"));
+  fs::remove(folder_ / "ready");
+  write("trainer.sh", start + "wait\n");
+  call_.should_stop = [&] { return has("ready"); };
+  EXPECT_THROW(run_trainer(run_, call_), base::Interrupted);
+  EXPECT_TRUE(gone("outer"));
+  EXPECT_TRUE(gone("inner"));
 }
 
 }  // namespace

@@ -212,9 +212,9 @@ std::vector<std::string> coloured(std::vector<std::string> lines) {
       line = painted(line, Colour::kDim);
     } else if (message && line.substr(10, 4) == "done") {
       line = line.substr(0, 10) + painted("done", Colour::kGreen) + line.substr(14);
-    } else if (message) {  // failed, damaged, stopped, storage, note
+    } else if (message) {  // failed, damaged, again
       const std::size_t end = line.find(' ', 10);
-      const auto colour = line.substr(10, 4) == "note" ? Colour::kYellow : Colour::kRed;
+      const auto colour = line.substr(10, 5) == "again" ? Colour::kYellow : Colour::kRed;
       line = line.substr(0, 10) + painted(line.substr(10, end - 10), colour) +
              (end == std::string::npos ? "" : line.substr(end));
     } else if (full != std::string::npos || empty != std::string::npos) {

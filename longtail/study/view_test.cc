@@ -24,6 +24,12 @@ Plan plan_of(const std::string& grid) {
   return plan;
 }
 
+// Of a trainer whose network is an axis.
+Plan trainer_plan(const std::string& grid) {
+  return plan_of(grid +
+                 "\nparams.network = [\"resnet20\", \"mobilenet_v2\"]\n[trainer]\ncommand = [\"true\"]");
+}
+
 Plan paper_plan() {
   return plan_of(
       "rho = [100, 50, 10]\nseed = [42, 123, 456]\n"
@@ -211,6 +217,35 @@ TEST(Sharing, PicturesReadInAnotherWayAreOtherDataAndOfAnotherSizeAreShiftedOthe
   EXPECT_THAT(check_sharing(plan.runs, states).problems, testing::IsEmpty());
   states[1].fingerprint.data = "other pictures";
   EXPECT_THAT(check_sharing(plan.runs, states).sentence(), HasSubstr("NOT comparable: the data of"));
+}
+
+TEST(Sharing, NamesOnlyWhatEveryLogTells) {
+  const Plan plan = plan_of("strategy = [\"uniform\", \"progressive\"]");
+  std::vector<RunState> states;
+  for (const auto& run : plan.runs) states.push_back(done(1, 1, 1, 1, run.hash));
+  states[0].fingerprint.augment = states[1].fingerprint.augment = "";
+  EXPECT_EQ(check_sharing(plan.runs, states).sentence(),
+            "Within each seed all strategies share subset and initial weights (checked on 2 runs). Whether "
+            "the runs of "
+            "a seed share augmentation is not known: not every log tells.");
+  states[1].fingerprint = {"", "", "", "", plan.runs[1].hash, "trainer", "1"};
+  EXPECT_EQ(
+      check_sharing(plan.runs, states).sentence(),
+      "Whether the runs of a seed share subset, initial weights and augmentation is not known: not every log "
+      "tells.");
+}
+
+TEST(Sharing, AnotherValueOfATrainersOwnParameterMayMeanOtherWeights) {
+  const Plan plan = trainer_plan("strategy = [\"uniform\", \"progressive\"]");
+  std::vector<RunState> states;
+  for (const auto& run : plan.runs) {
+    states.push_back(done(1, 1, 1, 1, run.hash));
+    states.back().fingerprint.init = "weights of " + run.trainer->params.at("network");
+  }
+  EXPECT_THAT(check_sharing(plan.runs, states).problems, testing::IsEmpty());
+  states[1].fingerprint.init = "other weights";
+  EXPECT_THAT(check_sharing(plan.runs, states).sentence(),
+              HasSubstr("NOT comparable: the initial weights of"));
 }
 
 TEST(Sharing, NoticesALogOfAnotherConfiguration) {

@@ -147,7 +147,7 @@ void call_trainer(const PlannedRun& run, const WorkOptions& options, const Telle
   call.threads = run.config.threads;
   call.should_stop = [] { return stop_asked.load(); };
   call.on_log = [&](const train::RunLog& log) { mark_log(run, log, reporter); };
-  call.on_note = [&](const std::string& sentence) { teller.tell("note", sentence); };
+  call.on_note = [&](const std::string& sentence) { teller.tell("again", sentence); };
   run_trainer(run, call);
 }
 

@@ -13,7 +13,8 @@
 namespace longtail::study {
 
 struct Event {
-  // step, epoch: how far; done, failed, busy, stopped, storage: the end; damaged, note: something to tell.
+  // step, epoch: how far; done, failed, busy, stopped, storage: the end; damaged, again (a trainer's call failed and is
+  // repeated), note: something to tell.
   std::string kind;
   std::string text;
   int epoch = 0;  // epochs done

@@ -192,6 +192,10 @@ fs::path log_path(const fs::path& run) { return run / "log.json"; }
 
 Checkpoint read_state(const fs::path& run) {
   if (!fs::exists(state_path(run))) {
+    if (fs::exists(state_path(run / "network"))) {  // the folder of `longtail recommend`
+      fail("{} holds no run (there is no {}) but a network that was chosen: give {}", run.string(),
+           state_path(run).filename().string(), (run / "network").string());
+    }
     fail("{} holds no run (there is no {}); `longtail train --out {}` makes one", run.string(),
          state_path(run).filename().string(), run.string());
   }

@@ -168,6 +168,17 @@ Table make_table() {
   return table;
 }
 
+// What never comes to its second part would train, and stand in tables, under a wrong name.
+void refuse_late_change(const char* param, const std::string& text,
+                        const std::optional<sampling::Deferral>& change, int epochs) {
+  if (!change || change->epoch < epochs) return;
+  base::fail<base::UsageError>(
+      "`{}` is `{}`, which changes at epoch {}, but the last of {} epochs is {} (counted from 0); use an "
+      "earlier "
+      "`at`, or a part of the training (at=0.8)",
+      param, text, change->epoch, epochs, epochs - 1);
+}
+
 }  // namespace
 
 const Table& run_params() {
@@ -199,6 +210,10 @@ void check(const RunConfig& config) {
       }
     }
   }
+  refuse_late_change("strategy", config.strategy,
+                     sampling::make_strategy(config.strategy)->deferral(config.epochs), config.epochs);
+  refuse_late_change("loss", config.loss, nn::make_loss(config.loss, {})->deferral(config.epochs),
+                     config.epochs);
   if (config.subset.profile == "default" && config.subset.rho != data::SubsetConfig{}.rho) {
     data::refuse_idle_ratio(data::decided(config.subset, config.dataset), config.dataset);
   }

@@ -153,6 +153,18 @@ TEST(Config, CombinationsThatCannotBeAreRefusedInASentence) {
   config.milestones = {160};
   EXPECT_THAT(check_refusal(config), HasSubstr("`milestones` has 160"));
   config = {};
+  config.epochs = 100;
+  for (const char* text : {"deferred", "deferred:at=100", "deferred:first=square_root,at=160"}) {
+    config.strategy = text;
+    EXPECT_THAT(check_refusal(config), HasSubstr("but the last of 100 epochs is 99")) << text;
+  }
+  for (const char* text : {"deferred:at=99", "deferred:at=0.8", "deferred:at=0.999"}) {
+    config.strategy = config.loss = text;
+    EXPECT_EQ(check_refusal(config), "") << text;
+  }
+  config.loss = "deferred:at=160";
+  EXPECT_THAT(check_refusal(config), HasSubstr("`loss` is `deferred:at=160`, which changes at epoch 160"));
+  config = {};
   config.keep_epochs = {201};
   EXPECT_THAT(check_refusal(config), HasSubstr("`keep_epochs` has 201"));
   config = {};

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "longtail/base/crashed_disk.h"
+#include "longtail/train/beginning.h"
 #include "longtail/train/run.h"
 #include "longtail/train/testing.h"
 
@@ -28,12 +29,14 @@ TEST(Crash, ARunResumesToTheSameBytesFromEveryDiskThatACrashCouldLeave) {
   RunOptions options;
   options.dataset = std::make_shared<const data::Dataset>(toy_dataset(2, 3, 2));
   options.folder = place / "whole";
+  options.branch_epochs = {2};
   std::vector<base::FileEvent> events;
   base::record_file_events(&events);
   run_training(config, options);
   base::record_file_events(nullptr);
   const auto results = [](const fs::path& folder) {
-    return base::read_text(folder / "log.json") + base::read_text(folder / "state.ckpt");
+    return base::read_text(folder / "log.json") + base::read_text(folder / "state.ckpt") +
+           base::read_text(branch_path(folder, 2));
   };
   const std::string whole = results(place / "whole");
   options.folder = place / "crashed";

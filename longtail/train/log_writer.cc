@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
 #include "longtail/base/text.h"
 #include "longtail/sampling/strategy.h"
+#include "longtail/train/best_epoch.h"
 #include "longtail/train/feedback.h"
 
 namespace longtail::train {
@@ -32,12 +34,37 @@ void refuse_no_percentage(double value, const char* name) {
   if (!(value >= 0 && value <= 100)) fail("`{}` is {}; an accuracy is from 0 to 100 percent", name, value);
 }
 
+// What the best epoch is chosen by.
+std::string selected_by(const RunLog& log) {
+  const auto found = log.config.find("select");
+  std::string select = found == log.config.end() ? log.selected_by : found->second;
+  for (const std::string_view known : {"overall", "balanced", "tail", "last"}) {
+    if (select == known) return select;
+  }
+  fail("`select` is `{}`; the best epoch is chosen by overall, balanced, tail or last", select);
+}
+
+// Reads the log with an epoch made up, as everyone will read it: what they would refuse must not be trained for.
+void refuse_unreadable(RunLog log) {
+  for (auto* list : {&log.train_loss, &log.train_acc, &log.test_acc, &log.test_loss, &log.head_acc,
+                     &log.medium_acc, &log.tail_acc, &log.lr_history})
+    list->push_back(0);
+  try {
+    from_json(nlohmann::json::parse(log_text(log)));
+  } catch (const nlohmann::json::exception&) {
+    fail("the log would have text that is not UTF-8");
+  } catch (const base::Error& error) {
+    fail("nobody could read the log: {}", error.what());
+  }
+}
+
 }  // namespace
 
 LogWriter::LogWriter(const std::filesystem::path& folder, RunLog head)
     : path_(folder / "log.json"), log_(std::move(head)) {
   const double ratio = ratio_of(log_.class_counts);
-  if (log_.rho <= 0) log_.rho = ratio;
+  if (log_.rho == 0) log_.rho = ratio;
+  if (!(log_.rho >= 1)) fail("`rho` is {}; the largest class over the smallest is at least 1", log_.rho);
   log_.strategy = sampling::canonical_strategy(log_.strategy);
   const data::Groups groups = data::Groups::parse(log_.groups);
   groups_ = groups.of(log_.class_counts);
@@ -47,6 +74,10 @@ LogWriter::LogWriter(const std::filesystem::path& folder, RunLog head)
     log_.class_names.push_back(fmt::format("{}", k));
   if (log_.class_names.size() != log_.class_counts.size())
     fail("there are {} class names for {} classes", log_.class_names.size(), log_.class_counts.size());
+  log_.selected_by = selected_by(log_);
+  if (log_.selected_by == "tail" && log_.group_sizes[2] == 0)
+    fail("`select` is tail, but no class of the tail has images; choose by balanced, or other `groups`");
+  refuse_unreadable(log_);
   base::make_folder(folder);
 }
 
@@ -72,6 +103,8 @@ void LogWriter::epoch(const TrainingEpoch& training, FullResult result) {
   if (result.per_class.size() != log_.class_counts.size())
     fail("the result has {} classes, but the run has {}", result.per_class.size(), log_.class_counts.size());
   check_feedback(training.class_accuracy);
+  if (log_.selected_by == "tail" && std::isnan(result.accuracy.tail))
+    fail("`select` is tail, but no class of the tail has test images; choose by balanced, or other `groups`");
   result.epoch = epochs();
   if (!training.class_accuracy.empty()) log_.class_accuracy.push_back(rounded(training.class_accuracy));
   log_.train_loss.push_back(training.train_loss);
@@ -82,9 +115,11 @@ void LogWriter::epoch(const TrainingEpoch& training, FullResult result) {
   log_.medium_acc.push_back(result.accuracy.medium);
   log_.tail_acc.push_back(result.accuracy.tail);
   log_.test_acc.push_back(result.accuracy.overall);
+  // A log of before it was kept stays without.
+  if (std::cmp_equal(log_.balanced_acc.size(), result.epoch))
+    log_.balanced_acc.push_back(result.accuracy.balanced);
   log_.last = result;
-  if (result.epoch == 0 ||
-      result.accuracy.overall > log_.test_acc[static_cast<std::size_t>(log_.best_epoch)]) {
+  if (is_best_epoch(log_, log_.selected_by, result.accuracy)) {
     log_.best_epoch = result.epoch;
     log_.best = std::move(result);
   }

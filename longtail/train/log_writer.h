@@ -27,7 +27,9 @@ struct TrainingEpoch {
 class LogWriter {
  public:
   // `head` has dataset, strategy, seed, groups, class_counts, config, fingerprint; class names, group sizes
-  // and the imbalance ratio are filled in if they are missing. An Error says what is wrong with it.
+  // and the imbalance ratio are filled in if they are missing. The best epoch is chosen by `select` of the
+  // config, otherwise by overall accuracy. An Error says what is wrong with it: what a reader of logs would refuse is
+  // refused here.
   LogWriter(const std::filesystem::path& folder, RunLog head);
 
   // The epochs written so far.
@@ -36,13 +38,14 @@ class LogWriter {
   // The group of each class.
   const std::vector<data::Group>& groups() const { return groups_; }
 
-  // Adds an epoch and writes log.json. `result` is of the whole test set; its epoch is filled in.
+  // Adds an epoch and writes log.json. `result` is of the test set, without the images of classes that have no
+  // training images; its epoch is filled in.
   void epoch(const TrainingEpoch& training, FullResult result);
   // Marks the log as finished. An Error if `config` names a number of epochs and some are missing.
   void finish();
 
   // The log so far as text, to be kept in a checkpoint, and back: what was written after the checkpoint is
-  // forgotten. Refuses a text of another run.
+  // forgotten. Refuses a text of another run. A log that was begun by a rule for the best epoch keeps it.
   std::string state() const;
   void restore(const std::string& state);
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
@@ -26,7 +27,10 @@ Predictions made_up(int classes) {
 
 class PredictionsFile : public testing::Test {
  protected:
-  fs::path path_ = fs::path(testing::TempDir()) / "predictions_test.predictions";
+  // Of this process: the tests of the fixture may run side by side.
+  fs::path path_ =
+      fs::path(testing::TempDir()) / ("predictions_test." + std::to_string(::getpid()) + ".predictions");
+  ~PredictionsFile() override { fs::remove(path_); }
   std::string error_of(const std::string& bytes, const std::string& sha256 = "") {
     base::write_atomically(path_, bytes);
     try {

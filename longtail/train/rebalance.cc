@@ -99,7 +99,11 @@ class Rebalance {
              options_.folder.string(), parent.string());
       }
       read_timings(log_path(options_.folder), *state_.log);
-      if (state_.log->finished) return;
+      if (state_.log->finished) {
+        mend_log(options_.folder, *state_.log);
+        note(fmt::format("The run in {} is finished already.", options_.folder.string()));
+        return;
+      }
     }
     load(parent);
   }
@@ -299,9 +303,8 @@ std::optional<RunLog> finished_rebalance(const RunConfig& config, const fs::path
   if (!fs::exists(state_path(folder))) return std::nullopt;
   Checkpoint state = read_state(folder);
   if (!state.log->finished || state.config != config_map(resolved(config))) return std::nullopt;
-  const fs::path path = log_path(folder);
-  read_timings(path, *state.log);
-  if (!fs::exists(path) || base::read_text(path) != log_text(*state.log)) write_log(path, *state.log);
+  read_timings(log_path(folder), *state.log);
+  mend_log(folder, *state.log);
   return state.log;
 }
 

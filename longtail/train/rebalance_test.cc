@@ -199,6 +199,35 @@ TEST_F(RebalanceRun, AParameterOfTrainingTrainsTheParentAndThenRebalancesIt) {
   EXPECT_FALSE(fs::exists(folder_ / "both" / "parent"));
 }
 
+TEST_F(RebalanceRun, AFinishedRunMendsALostLog) {
+  for (const std::string method : {"logit_adjust", "crt:epochs=2"}) {
+    const RunLog log = made(method, "lost-" + method);
+    const std::string whole = results("lost-" + method);
+    fs::remove(folder_ / ("lost-" + method) / "log.json");
+    EXPECT_EQ(log_text(made(method, "lost-" + method)), log_text(log));
+    EXPECT_EQ(results("lost-" + method), whole);
+  }
+}
+
+TEST_F(RebalanceRun, WhatCannotBeIsRefusedBeforeTheParentIsTrained) {
+  const auto refusal = [&](const RunConfig& config, const std::string& name) -> std::string {
+    try {
+      run_training(config, options(name));
+    } catch (const base::Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  RunConfig config = small_config();
+  config.rebalance = "crt:epochs=2";
+  EXPECT_THAT(refusal(config, "parent"), HasSubstr("holds a run with `rebalance` = `none`"));
+  EXPECT_FALSE(fs::exists(folder_ / "parent" / "parent"));
+  config.head = "cosine";
+  config.loss = "ldam";
+  EXPECT_THAT(refusal(config, "cosine"), HasSubstr("needs a linear head"));
+  EXPECT_FALSE(fs::exists(folder_ / "cosine"));
+}
+
 TEST_F(RebalanceRun, IsLeftOutOfTheIdentityOfARunWithoutIt) {
   EXPECT_FALSE(config_map(resolved(small_config())).contains("rebalance"));
   EXPECT_FALSE(read_log(folder_ / "parent" / "log.json").parent);

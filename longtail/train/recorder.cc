@@ -8,6 +8,7 @@
 #include "longtail/base/file.h"
 #include "longtail/base/hash.h"
 #include "longtail/sampling/strategy.h"
+#include "longtail/train/best_epoch.h"
 #include "longtail/train/evaluate.h"
 #include "longtail/train/feedback.h"
 
@@ -38,19 +39,6 @@ void Recorder::recall_best(const Checkpoint& state) {
   best_said_ = evaluate(engine_, state.best, test, evaluation_batch(config_)).predictions();
 }
 
-// Notes the value that was looked at.
-bool Recorder::is_best(RunLog& log, const EpochResult& chosen_on) const {
-  const auto first_highest = [&](const std::vector<double>& values) {
-    return log.epochs() == 1 || values.back() > values[static_cast<std::size_t>(log.best_epoch)];
-  };
-  if (config_.select == "last") return true;
-  if (config_.select == "overall") {
-    return first_highest(data_.validation.size() > 0 ? log.val_acc : log.test_acc);
-  }
-  log.selection.push_back(config_.select == "tail" ? chosen_on.tail : chosen_on.balanced);
-  return first_highest(log.selection);
-}
-
 Recorder::Measured Recorder::measure(Checkpoint& state, const std::function<void()>& pulse) {
   const int epoch = state.epochs_done;
   const int batch_size = evaluation_batch(config_);
@@ -75,7 +63,7 @@ Recorder::Measured Recorder::measure(Checkpoint& state, const std::function<void
     log.val_acc.push_back(chosen_on.overall);
     if (held_out_feedback_) log.class_accuracy.push_back(rounded(held_out.full(epoch).per_class));
   }
-  const bool best = is_best(log, chosen_on);
+  const bool best = is_best_epoch(log, config_.select, chosen_on);
   log.last = test.full(epoch);
   if (best) {
     log.best_epoch = epoch;

@@ -36,8 +36,6 @@ class Recorder {
   void save(Checkpoint& state);
 
  private:
-  bool is_best(RunLog& log, const EpochResult& chosen_on) const;
-
   std::filesystem::path folder_;
   const RunConfig& config_;
   const RunData& data_;

@@ -138,9 +138,11 @@ class Training {
   RunLog fresh_log(const Fingerprint& print) const;
   Fingerprint fingerprint(const std::vector<float>& initial) const;
   void report_finished();
+  void note_unkept(int before) const;
   void train(int epoch);
   void measure(int epoch);
   void save();
+  void leave_branch() const;
   void keep(int epochs_done) const;
   void refuse_nonsense(double value, const char* what, int epoch, int step) const;
   void stop_if_asked(int epoch) const;
@@ -248,6 +250,7 @@ void Training::begin() {
     progress_.result = log().last.accuracy;
     recorder_->recall_best(state_);
     note(fmt::format("Resuming after epoch {} of {}.", state_.epochs_done, config_.epochs));
+    if (!base::present(branch_path(options_.folder, state_.epochs_done))) leave_branch();
     if (log().fingerprint.version != print.version) {
       note(fmt::format("The run was begun by version {}, this is {}.", log().fingerprint.version,
                        print.version));
@@ -267,8 +270,13 @@ void Training::begin() {
                 data_.validation.size() + (data_.test_rows.empty()
                                                ? data_.set->test.size()
                                                : static_cast<std::int64_t>(data_.test_rows.size()))};
+  note_unkept(first_epoch_);
+}
+
+// What was to be kept before an epoch and was not.
+void Training::note_unkept(int before) const {
   for (const int epoch : config_.keep_epochs) {
-    if (epoch < first_epoch_ && !std::filesystem::exists(kept_path(options_.folder, epoch))) {
+    if (epoch < before && !std::filesystem::exists(kept_path(options_.folder, epoch))) {
       note(fmt::format("The network after {} epochs was not kept when it was there; it cannot be kept now.",
                        epoch));
     }
@@ -277,8 +285,8 @@ void Training::begin() {
 
 // A finished run: what is beside its state may be missing or stale if the process was killed in between.
 void Training::report_finished() {
-  const std::filesystem::path path = log_path(options_.folder);
-  if (!std::filesystem::exists(path) || base::read_text(path) != log_text(log())) write_log(path, log());
+  mend_log(options_.folder, log());
+  note_unkept(state_.epochs_done + 1);
   note(fmt::format("The run in {} is finished already: {} epochs.", options_.folder.string(),
                    state_.epochs_done));
 }
@@ -385,13 +393,17 @@ void Training::measure(int epoch) {
 void Training::save() {
   keep(state_.epochs_done);
   recorder_->save(state_);
-  const auto& branches = options_.branch_epochs;
-  if (std::find(branches.begin(), branches.end(), state_.epochs_done) != branches.end()) {
-    const std::filesystem::path path = branch_path(options_.folder, state_.epochs_done);
-    base::make_folder(path.parent_path());
-    write_checkpoint(path, state_);
-  }
+  leave_branch();
   if (options_.on_progress) options_.on_progress(progress_);
+}
+
+// The state for runs that part from this one here. Written after state_.ckpt, so a run that resumes looks again.
+void Training::leave_branch() const {
+  const auto& branches = options_.branch_epochs;
+  if (std::find(branches.begin(), branches.end(), state_.epochs_done) == branches.end()) return;
+  const std::filesystem::path path = branch_path(options_.folder, state_.epochs_done);
+  base::make_folder(path.parent_path());
+  write_checkpoint(path, state_);
 }
 
 void Training::keep(int epochs_done) const {
@@ -414,7 +426,8 @@ void Training::keep(int epochs_done) const {
 bool is_whole(const RunConfig& config, const std::filesystem::path& folder) {
   if (!base::present(state_path(folder)) || !base::present(log_path(folder))) return false;
   const Checkpoint state = read_state(folder);
-  return state.log->finished && state.config == config_map(resolved(config));
+  return state.log->finished && state.config == config_map(resolved(config)) &&
+         read_log(log_path(folder)).finished;
 }
 
 RunLog run_training(const RunConfig& config, const RunOptions& options) {
@@ -424,6 +437,10 @@ RunLog run_training(const RunConfig& config, const RunOptions& options) {
       options.on_note(fmt::format("The run in {} is finished already.", options.folder.string()));
     return *log;
   }
+  // What cannot be is refused before the parent is trained.
+  const auto wanted = config_map(resolved(config));
+  if (base::present(state_path(options.folder)))
+    refuse_other_config(options.folder, read_state(options.folder).config, wanted);
   RunConfig first = config;
   first.rebalance = kNoRebalance;
   RunOptions training = options;

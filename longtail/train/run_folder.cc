@@ -9,6 +9,7 @@
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
+#include "longtail/train/checkpoint.h"
 
 namespace longtail::train {
 
@@ -41,6 +42,7 @@ FolderLock::FolderLock(const fs::path& folder) {
   }
   remove_temporaries(folder);
   remove_temporaries(folder / "kept");
+  remove_temporaries(folder / "branch");
 }
 
 FolderLock::~FolderLock() {
@@ -49,12 +51,18 @@ FolderLock::~FolderLock() {
   ::close(descriptor_);
 }
 
+void mend_log(const fs::path& folder, const RunLog& log) {
+  const fs::path path = log_path(folder);
+  if (!fs::exists(path) || base::read_text(path) != log_text(log)) write_log(path, log);
+}
+
 void refuse_other_config(const fs::path& folder, const std::map<std::string, std::string>& held,
                          const std::map<std::string, std::string>& wanted) {
   const auto value = [](const std::map<std::string, std::string>& map, const std::string& key) {
     const auto found = map.find(key);
     return found == map.end() ? std::string() : found->second;
   };
+  const auto said = [](const std::string& text) { return text.empty() ? std::string("none") : text; };
   std::map<std::string, std::string> all = held;
   all.insert(wanted.begin(), wanted.end());
   for (const auto& [key, ignored] : all) {
@@ -62,7 +70,7 @@ void refuse_other_config(const fs::path& folder, const std::map<std::string, std
     base::fail(
         "{} holds a run with `{}` = `{}`, but here it is `{}`; use another folder, or the same parameters to "
         "resume",
-        folder.string(), key, value(held, key), value(wanted, key));
+        folder.string(), key, said(value(held, key)), said(value(wanted, key)));
   }
 }
 

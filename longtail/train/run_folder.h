@@ -27,6 +27,10 @@ class FolderLock {
 // What killed writers left behind (base::write_atomically). The caller has the lock of the folder.
 void remove_temporaries(const std::filesystem::path& folder);
 
+// Writes the log of a finished run if it is missing or stale: the process may have been killed between the checkpoint,
+// which has it, and the log.
+void mend_log(const std::filesystem::path& folder, const RunLog& log);
+
 // An Error naming the parameter that differs.
 void refuse_other_config(const std::filesystem::path& folder, const std::map<std::string, std::string>& held,
                          const std::map<std::string, std::string>& wanted);

@@ -5,6 +5,7 @@ import doctest
 import hashlib
 import json
 import random
+import types
 import unittest
 
 import numpy
@@ -256,6 +257,8 @@ class Samplers(unittest.TestCase):
                 (lambda: longtail.Sampler(), "give either `labels`"),
                 (lambda: longtail.Sampler([0, -1]), "image 1 has the label -1"),
                 (lambda: longtail.Sampler(counts=[3], num_samples=4), "at most 3 draws"),
+                (lambda: longtail.Sampler(counts=[3], strategy="deferred:first=class_balanced,then=uniform,at=9",
+                                          num_samples=4), "at most 3 draws"),
                 (lambda: longtail.Sampler(counts=[3], num_replicas=2, rank=2), "from 0 to 1"),
                 (lambda: longtail.Sampler(counts=[3]).load_state_dict(
                     longtail.Sampler(counts=[3], seed=1).state_dict()), "`seed` 1")):
@@ -309,6 +312,66 @@ class Logs(unittest.TestCase):
             log.epoch(0.9, 50.0, 0.1, class_accuracy=[60, 10], **counts)
             log.finish()
             self.assertEqual(longtail.read_log(place)["class_accuracy"], [[50.0, None], [60, 10]])
+
+    def test_the_best_epoch_is_chosen_by_what_the_configuration_selects(self):
+        with common.folder() as place:
+            for select, best, said in (("overall", 0, None), ("balanced", 1, "balanced"), ("tail", 1, "tail"), ("last", 1, "last")):
+                study = {"config": dict(self.config, select=select), "params": {}, "hash": "abc"}
+                log = longtail.RunLog(place / select, study, [200, 50, 10])
+                for right in ([900, 20, 10], [700, 65, 60]):
+                    log.epoch(1.0, 50.0, 0.1, test_loss=0.7, correct=right, images=[1000, 100, 100])
+                log.finish()
+                read = longtail.read_log(place / select)
+                self.assertEqual((log.best_epoch, read["best_epoch"], read.get("selected_by")), (best, best, said))
+                self.assertEqual(read["balanced_acc"], [40.0, 65.0])
+
+    def test_classes_without_training_images_are_not_tested(self):
+        labels = numpy.array([0, 0, 1, 1, 2, 2])
+        kinds = ({"logits": numpy.eye(3)[[0, 0, 1, 0, 0, 1]], "labels": labels},
+                 {"test_loss": 0.7, "confusion": [[2, 0, 0], [1, 1, 0], [1, 1, 0]]},
+                 {"test_loss": 0.7, "correct": [2, 1, 0], "images": [2, 2, 2]})
+        with common.folder() as place:
+            for i, kind in enumerate(kinds):
+                log = longtail.RunLog(place / str(i), self.config, [500, 50, 0])
+                log.epoch(1.0, 50.0, 0.1, **kind)
+                read = longtail.read_log(place / str(i))
+                self.assertEqual((read["test_acc"], read["tail_acc"], read["group_sizes"]), ([75.0], [None], [1, 1, 0]))
+                self.assertEqual((read["best"]["per_class_acc"], read["best"]["balanced_acc"]), ([100.0, 50.0, None], 75.0))
+            with self.assertRaisesRegex(ValueError, "no test image belongs to a class that has training images"):
+                log.epoch(1.0, 50.0, 0.1, test_loss=0.7, correct=[0, 0, 2], images=[0, 0, 2])
+
+    def test_what_no_reader_would_take_is_refused_before_the_first_epoch(self):
+        with common.folder() as place:
+            for change, words in (({"dataset": "a\nb"}, "dataset` has a control character"), ({"a\nb": 1}, "key of `config`"),
+                                  ({"note": "\x1b"}, "`config.note`"), ({"rho": 0.5}, "`rho` is 0.5"),
+                                  ({"select": "best"}, "`select` is `best`")):
+                with self.assertRaisesRegex(ValueError, words):
+                    longtail.RunLog(place, dict(self.config, **change), [3, 2])
+            with self.assertRaisesRegex(ValueError, "`class_names` has a control character"):
+                longtail.RunLog(place, self.config, [3, 2], class_names=["a", "b\n"])
+
+    def test_a_configuration_and_a_state_are_any_mappings(self):
+        with common.folder() as place:
+            log = longtail.RunLog(place, types.MappingProxyType(self.config), [3, 2])
+            log.epoch(1.0, 50.0, 0.1, test_loss=0.7, correct=[1, 1], images=[2, 2])
+            again = longtail.RunLog(place, self.config, [3, 2])
+            again.load_state_dict(types.MappingProxyType(log.state_dict()))
+            self.assertEqual(again.state_dict(), log.state_dict())
+            with self.assertRaisesRegex(TypeError, "`config` must be a dictionary or another mapping"):
+                longtail.RunLog(place, "uniform", [3, 2])
+
+    def test_counts_may_be_whole_numbers_of_any_type(self):
+        with common.folder() as place:
+            log = longtail.RunLog(place, self.config, [3, 2])
+            for kind in ({"correct": numpy.zeros(2), "images": numpy.ones(2, numpy.int64)}, {"confusion": numpy.eye(2)}):
+                log.epoch(1.0, 50.0, 0.1, test_loss=0.7, **kind)
+            self.assertEqual(longtail.read_log(place)["test_acc"], [0.0, 100.0])
+            for kind, words in (({"correct": [0.5, 1], "images": [1, 1]}, "`correct` has 0.5; it must be whole numbers"),
+                                ({"confusion": [[1, float("nan")], [1, 1]]}, "`confusion` has nan"),
+                                ({"correct": ["a", "b"], "images": [1, 1]}, "`correct` is no list of whole numbers"),
+                                ({"logits": numpy.eye(2), "labels": [0, 0.5]}, "`labels` has 0.5")):
+                with self.assertRaisesRegex(ValueError, words):
+                    log.epoch(1.0, 50.0, 0.1, test_loss=0.7, **kind)
 
     def test_a_state_takes_a_log_back_to_its_checkpoint(self):
         with common.folder() as place:

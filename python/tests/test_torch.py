@@ -157,7 +157,7 @@ class Training(unittest.TestCase):
                     ({"strategy": "adaptive"}, "train.py holds none out"), ({"batch_size": 1000}, "there are only .* images")):
                 with self.assertRaisesRegex(SystemExit, words):
                     train.main(self.config(place, **changes), place / "run")
-            with self.assertRaisesRegex(SystemExit, "`heads` is in .* takes only `data` or `network`"):
+            with self.assertRaisesRegex(SystemExit, "`heads` is in .* takes only `network`"):
                 train.refuse_what_is_not_done({}, {"heads": 2})
             with self.assertRaisesRegex(SystemExit, "3 processes"):
                 train.make_sampler({"batch_size": 16}, numpy.array([20, 10]), 3)

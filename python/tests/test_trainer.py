@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import longtail
 study, run = json.load(open(sys.argv[1])), pathlib.Path(sys.argv[2])
 config, params = study["config"], study["params"]
 print("hello from", study["name"], flush=True)
+(run / "pid").write_text(str(os.getpid()))
 mode = params.get("mode", "good") if config["strategy"] == "uniform" else "good"
 if mode == "crash":
     sys.exit("no such device")
@@ -26,7 +28,7 @@ if mode == "hang":
 if mode == "flaky" and not (run / "tried").exists():
     (run / "tried").touch()
     sys.exit(3)
-log = longtail.RunLog(run, study, [200, 50, 10])
+log = longtail.RunLog(run, study, [200, 50, 10], subset=str(config["seed"]), init=str(params.get("network", "")))
 state = run / "state.json"
 if state.exists():
     log.load_state_dict(json.loads(state.read_text()))
@@ -140,7 +142,10 @@ class Trainers(unittest.TestCase):
         self.assertEqual(self.run_study(self.study('mode = "flaky"', retries=0)).returncode, 1)
         self.assertIn("exit code 3", self.failure())
         subprocess.run(["rm", "-rf", self.place / "out"], check=True)
-        self.assertEqual(self.run_study(self.study('mode = "flaky"', retries=1)).returncode, 0)
+        done = self.run_study(self.study('mode = "flaky"', retries=1))
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("exit code 3: hello from", done.stdout)
+        self.assertEqual(done.stdout.count("it is called again, 1 of 1"), 2)
 
     def test_a_trainer_that_does_a_part_at_a_time_is_called_until_it_is_finished(self):
         self.assertEqual(self.run_study(self.study('mode = "parts"')).returncode, 0)
@@ -168,6 +173,34 @@ class Trainers(unittest.TestCase):
         self.assertEqual(kills, 2)
         self.assertEqual(self.run_study(self.study("pause = 0.5")).returncode, 0)
         self.assertEqual(whole, {path.parent.name: path.read_bytes() for path in self.place.glob("out/runs/*/log.json")})
+
+    def test_a_stop_that_reaches_trainer_worker_and_study_alike_is_no_failure(self):
+        file = self.study("pause = 0.5")
+        process = subprocess.Popen([common.PROGRAM, "study", "run", file, "--out", self.place / "out"],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end, trainer = time.monotonic() + 120, None
+        while trainer is None and time.monotonic() < end and process.poll() is None:
+            time.sleep(0.05)
+            for path in self.place.glob("out/runs/*/pid"):
+                trainer = int(path.read_text() or 0) or None
+        worker = int(pathlib.Path(f"/proc/{trainer}/stat").read_text().split()[3])
+        for pid in (trainer, worker, process.pid):
+            os.kill(pid, signal.SIGTERM)
+        self.assertEqual(process.wait(120), 130)
+        self.assertEqual(list(self.place.glob("out/runs/*/failed.json")), [])
+        self.assertEqual(self.run_study(file).returncode, 0)
+
+    def test_a_parameter_of_the_trainer_may_mean_another_network(self):
+        done = self.run_study(self.study('network = ["resnet20", "mobilenet_v2"]'))
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        self.assertIn("all strategies share subset and initial weights (checked on 8 runs). Whether the runs of a seed share "
+                      "augmentation is not known", done.stdout)
+        self.assertNotIn("initial weights", common.program("report", self.place / "out", "--tables-only").stderr)
+
+    def test_the_time_of_a_trainer_is_not_known(self):
+        done = common.program("study", "check", self.study(), "--seconds", check=False)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("the runs are done by a trainer", done.stderr)
 
     def test_mistakes_in_the_file_are_named_with_their_line(self):
         for params, words in (("lr = 1", "`lr` is a parameter of a run"), ("a = []", "empty list"),

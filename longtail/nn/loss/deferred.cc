@@ -29,18 +29,15 @@ class Deferred final : public Loss {
     return first_->value(logits, label, gradient);
   }
   const Loss& at(const sampling::Situation& situation) const override {
-    return (situation.epoch < change(situation.epochs) ? *first_ : *then_).at(situation);
+    const bool before = situation.epoch < sampling::epoch_of_change(at_, situation.epochs);
+    return (before ? *first_ : *then_).at(situation);
   }
   std::optional<sampling::Deferral> deferral(int epochs) const override {
-    return sampling::Deferral{
-        first_->name(), static_cast<int>(std::min(std::ceil(change(epochs)), static_cast<double>(epochs)))};
+    return sampling::Deferral{first_->name(), sampling::epoch_of_change(at_, epochs)};
   }
   double logit_scale() const override { return first_->logit_scale(); }
 
  private:
-  // The first epoch of the second loss.
-  double change(int epochs) const { return at_ < 1 ? std::round(at_ * epochs) : at_; }
-
   std::unique_ptr<Loss> first_;
   std::unique_ptr<Loss> then_;
   double at_;

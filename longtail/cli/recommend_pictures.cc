@@ -1,0 +1,72 @@
+#include "longtail/cli/recommend_pictures.h"
+
+#include <string_view>
+#include <vector>
+
+#include "longtail/base/text.h"
+
+namespace longtail::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kFolder = "folder:", kList = "list:";
+
+bool is_directory(const std::string& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+// Absolute, without a slash at its end.
+std::string whole_path(const std::string& path) {
+  std::error_code ignored;
+  const fs::path whole = fs::absolute(path, ignored).lexically_normal();
+  return (whole.has_filename() ? whole : whole.parent_path()).string();
+}
+
+// The folder that is meant, if one is.
+std::string folder_path(const std::string& asked) {
+  return asked.starts_with(kFolder) ? asked.substr(kFolder.size()) : asked;
+}
+
+// A name without a colon is taken for a path: the folder may be gone.
+std::string as_path(const std::string& asked) {
+  return asked.find(':') == std::string::npos ? whole_path(asked) : lasting_name(asked);
+}
+
+}  // namespace
+
+bool is_picture_folder(const std::string& asked) { return asked.starts_with(kFolder) || is_directory(asked); }
+
+bool is_copied(const std::string& asked) { return is_picture_folder(asked) || asked.starts_with(kList); }
+
+std::string source_name(const std::string& asked) {
+  return is_picture_folder(asked) ? std::string(kFolder) + folder_path(asked) : asked;
+}
+
+std::string lasting_name(const std::string& asked) {
+  if (is_picture_folder(asked)) return whole_path(folder_path(asked));
+  if (!asked.starts_with(kList)) return asked;
+  std::vector<std::string> files = base::split(std::string_view(asked).substr(kList.size()), ',');
+  for (std::string& file : files) file = whole_path(file);
+  return std::string(kList) + base::join(files, ",");
+}
+
+bool same_pictures(const std::string& kept, const std::string& asked) {
+  if (kept == asked || as_path(kept) == as_path(asked)) return true;
+  std::error_code ignored;  // the same folder by a link
+  return is_picture_folder(kept) && is_picture_folder(asked) &&
+         fs::equivalent(folder_path(kept), folder_path(asked), ignored);
+}
+
+std::string short_name(const std::string& lasting) {
+  return fs::path(lasting).is_absolute() ? fs::path(lasting).filename().string() : lasting;
+}
+
+fs::path answer_folder(const std::string& asked) {
+  const bool path = is_directory(asked) || asked.find(':') == std::string::npos;
+  const std::string name = path ? whole_path(asked) : asked;
+  return "recommend-" + name.substr(name.rfind('/') + 1);
+}
+
+}  // namespace longtail::cli
