@@ -5,9 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <regex>
 
+#include "longtail/report/page.h"
 #include "longtail/report/report.h"
 #include "longtail/report/tables.h"
 #include "longtail/report/test_logs.h"
@@ -339,6 +342,37 @@ TEST(FindingsTest, EverySentenceSaysWhatTheTablesSay) {
   EXPECT_GT(tied, 40);
   EXPECT_GT(unjudged, 40);
   EXPECT_GT(recommended, 20);
+}
+
+TEST(FindingsTest, OnThePageAnIntervalEndsInAnArrowWhereItLeavesTheAxis) {
+  const test::Folder folder("whiskers");
+  // Differences of two seeds: 1.5 and 2 overall, and on the tail 22 and 26, which may reach beyond 30 points.
+  base::write_atomically(
+      folder.path() / "mine.csv",
+      std::string_view("rho,strategy,seed,overall,head,medium,tail\n"
+                       "100,uniform,1,50,60,40,30\n100,uniform,2,50.5,60.2,40.6,31\n"
+                       "100,progressive,1,51.5,60,40,52\n100,progressive,2,52.5,59,41,57\n"));
+  ReportOptions options;
+  options.inputs = {folder.path() / "mine.csv"};
+  const std::string html = page(make_report(options));
+  std::smatch axis;
+  ASSERT_TRUE(std::regex_search(html, axis, std::regex("axis: ±([0-9.]+) points")));
+  const double reach = std::stod(axis[1]);
+  EXPECT_EQ(reach, 30);
+  const std::regex form(
+      "data-metric=\"(overall|tail)\" data-low=\"([^\"]*)\" data-high=\"([^\"]*)\"[^\\n]*class=\"whisker\" "
+      "d=\"([^\"]*)\"");
+  std::map<std::string, std::string> whiskers;
+  for (std::sregex_iterator found(html.begin(), html.end(), form), end; found != end; ++found) {
+    const std::smatch& match = *found;
+    const std::string path = match[4];
+    const auto arrows = std::count(path.begin(), path.end(), 'L') / 2;
+    EXPECT_EQ(arrows, (std::stod(match[2]) < -reach) + (std::stod(match[3]) > reach)) << match[0];
+    EXPECT_EQ(std::count(path.begin(), path.end(), 'v'), 2 - arrows) << path;
+    whiskers[match[1]] = path;
+  }
+  ASSERT_EQ(whiskers.size(), 2u);
+  EXPECT_THAT(whiskers["tail"], HasSubstr("M247.0 7L252.0 11L247.0 15")) << "to the right, at the axis's end";
 }
 
 }  // namespace

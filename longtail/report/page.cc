@@ -162,6 +162,12 @@ std::string text_of(const json& object) {
   return object.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+// An end of a whisker at x: a cap, or an arrow where the value lies beyond the axis.
+std::string whisker_end(double value, double reach, double x) {
+  if (std::abs(value) <= reach) return fmt::format("M{:.1f} 7v8", x);
+  return fmt::format("M{0:.1f} 7L{1:.1f} 11L{0:.1f} 15", x - std::copysign(5.0, value), x);
+}
+
 // A finding on a scale that all share: the pairs as dots, their difference as a bar, its interval as a
 // whisker.
 std::string strip(const Comparison& c, double reach, const std::string& colour) {
@@ -172,9 +178,10 @@ std::string strip(const Comparison& c, double reach, const std::string& colour) 
       "<line x1=\"130\" x2=\"130\" y1=\"2\" y2=\"20\" stroke=\"currentColor\" stroke-opacity=\".55\"/>";
   if (std::isfinite(c.low)) {
     out += fmt::format(
-        "<path class=\"whisker\" d=\"M{0:.1f} 7v8M{0:.1f} 11H{1:.1f}M{1:.1f} 7v8\" stroke=\"{2}\" "
-        "stroke-width=\"1.6\" fill=\"none\"/>",
-        x(c.low), x(c.high), colour);
+        "<path class=\"whisker\" d=\"M{:.1f} 11H{:.1f}{}{}\" stroke=\"{}\" stroke-width=\"1.6\" "
+        "fill=\"none\"/>",
+        x(c.low), x(c.high), whisker_end(c.low, reach, x(c.low)), whisker_end(c.high, reach, x(c.high)),
+        colour);
   }
   for (double d : c.differences)
     out += fmt::format("<circle cx=\"{:.1f}\" cy=\"11\" r=\"2.8\" fill=\"{}\" fill-opacity=\".5\"/>", x(d),
@@ -250,7 +257,8 @@ std::string findings_html(const Report& report) {
     out += fmt::format(
         "<p class=\"key\"><span><span class=\"mark yes\"></span>established</span><span><span "
         "class=\"mark\"></span>not "
-        "established</span><span>dots: seeds; bar: the difference; whisker: its 95% interval; axis: ±{} "
+        "established</span><span>dots: seeds; bar: the difference; whisker: its 95% interval (arrow: beyond "
+        "the axis); axis: ±{} "
         "points against {} (head and medium: ±{})</span></p>\n",
         fixed(reach, 1), html_escape(summary.baseline.title()), fixed(reach_of_others, 1));
   }
