@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <set>
@@ -98,8 +99,12 @@ void run(const RunFlags& flags) {
   options.retry_failed = flags.retry_failed;
   if (!flags.time.empty()) options.seconds = study::parse_duration(flags.time);
   study::Board board = study::make_board(plan, flags.out, study::select(plan, flags.shard, flags.only));
-  fmt::print("{}  study {}: {} runs, {} done; engine {}; in {}\n", study::clock_time(), plan.name,
-             plan.runs.size(), board.count(study::Status::kDone), plan.engine, flags.out);
+  const auto selected = std::count_if(board.seats.begin(), board.seats.end(),
+                                      [](const study::Seat& seat) { return seat.selected; });
+  const std::string meant =
+      flags.only.empty() && flags.shard.empty() ? "" : fmt::format("{} selected, ", selected);
+  fmt::print("{}  study {}: {} runs, {}{} done; engine {}; in {}\n", study::clock_time(), plan.name,
+             plan.runs.size(), meant, board.count(study::Status::kDone), plan.engine, flags.out);
   std::fflush(stdout);
   require_data(board, flags.study.data);
   const char* terminal = std::getenv("TERM");
@@ -139,7 +144,9 @@ void add_study_run(App& app) {
       ->add_option("--shard", flags->shard,
                    "Only every n-th run, from the i-th: for machines that share no folder")
       ->type_name("I/N");
-  command->add_option("--only", flags->only, "Only the runs whose names begin so; may be repeated")
+  command
+      ->add_option("--only", flags->only,
+                   "Only the runs whose names begin so, numbers whole (rho10 is not rho100); may be repeated")
       ->type_name("NAME")
       ->expected(1)
       ->take_all();

@@ -27,6 +27,15 @@ Shard parse_shard(std::string_view text) {
   return {*index, *count};
 }
 
+// Whether a name is or begins with `start`. A number is not cut: `rho10` means no run at rho 100.
+bool begins(std::string_view name, std::string_view start) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (!name.starts_with(start)) return false;
+  if (name.size() == start.size() || start.empty() || !is_digit(start.back())) return true;
+  const char next = name[start.size()];
+  return !is_digit(next) && next != '.';
+}
+
 }  // namespace
 
 std::vector<std::size_t> select(const Plan& plan, std::string_view shard,
@@ -36,13 +45,13 @@ std::vector<std::size_t> select(const Plan& plan, std::string_view shard,
   for (std::size_t i = static_cast<std::size_t>(index - 1); i < plan.runs.size();
        i += static_cast<std::size_t>(count)) {
     const bool meant = only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& name) {
-                         return plan.runs[i].name.starts_with(name);
+                         return begins(plan.runs[i].name, name);
                        });
     if (meant) selection.push_back(i);
   }
   for (const std::string& name : only) {
     const bool known = std::any_of(plan.runs.begin(), plan.runs.end(),
-                                   [&](const PlannedRun& run) { return run.name.starts_with(name); });
+                                   [&](const PlannedRun& run) { return begins(run.name, name); });
     if (known) continue;
     std::vector<std::string> names;
     for (const PlannedRun& run : plan.runs) names.push_back(run.name);

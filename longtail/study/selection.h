@@ -11,7 +11,8 @@
 namespace longtail::study {
 
 // The runs of a plan that are in shard "i/n" (every n-th, from the i-th, counted from 1; empty: all) and
-// whose names are or begin with one of `only` (empty: all). An Error if a word of `only` means no run.
+// whose names are or begin with one of `only` (empty: all), a number taken whole: `rho10` does not begin
+// `rho100`. An Error if a word of `only` means no run.
 std::vector<std::size_t> select(const Plan& plan, std::string_view shard,
                                 const std::vector<std::string>& only);
 

@@ -272,6 +272,20 @@ TEST(Selection, TakesRunsByTheBeginningOfTheirNames) {
   EXPECT_THROW(select(plan, "", {"uniformly"}), base::UsageError);
 }
 
+TEST(Selection, DoesNotCutANumberOfAName) {
+  const Plan plan = plan_of("rho = [100, 10]\nseed = [4, 42]\nlr = [0.1, 0.15]");
+  ASSERT_EQ(plan.runs.size(), 8u);
+  EXPECT_THAT(select(plan, "", {"uniform-rho10"}), ElementsAre(4, 5, 6, 7));
+  EXPECT_THAT(select(plan, "", {"uniform-rho100"}), ElementsAre(0, 1, 2, 3));
+  EXPECT_THROW(select(plan, "", {"uniform-rho1"}), base::UsageError);
+  std::vector<std::size_t> all = select(plan, "", {"uniform"});
+  EXPECT_EQ(all.size(), 8u);
+  for (const std::size_t i : select(plan, "", {"uniform-rho10-lr0.1"}))
+    EXPECT_EQ(plan.runs[i].config.lr, 0.1) << plan.runs[i].name;
+  EXPECT_EQ(select(plan, "", {"uniform-rho10-lr0.1"}).size(), 2u);
+  EXPECT_THROW(select(plan, "", {"uniform-rho10-lr0"}), base::UsageError);
+}
+
 TEST(Duration, IsReadAsPeopleWriteIt) {
   EXPECT_EQ(parse_duration("90m"), 5400);
   EXPECT_EQ(parse_duration("2h"), 7200);
