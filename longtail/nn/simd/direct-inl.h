@@ -47,14 +47,20 @@ template <int kCount>
 struct Count {
   static constexpr int value = kCount;
 };
-// body(first, Count) for groups of four pixels of a row, then one by one: the same on every CPU, since sums
-// are taken group by group.
+// Sums over pixels are taken by groups of four pixels of a row, the rest of a row one by one, on every CPU.
+constexpr int kGroup = 4;
+// How many pixels are in registers together: vectors of 16 channels need two groups to keep both multiply-add units busy.
+constexpr int kPixels = kVectors == 1 ? 2 * kGroup : kGroup;
+// body(first, Count): so many pixels from the first, whole groups or a single one.
 template <class Body>
 HWY_INLINE void each_group(int pixels, const Body& body) {
   int x = 0;
-  for (; x + 4 <= pixels; x += 4) body(x, Count<4>());
+  for (; x + kPixels <= pixels; x += kPixels) body(x, Count<kPixels>());
+  for (; x + kGroup <= pixels; x += kGroup) body(x, Count<kGroup>());
   for (; x < pixels; ++x) body(x, Count<1>());
 }
+// Of `count` pixels together, those of a group.
+constexpr int group_of(int count) { return count < kGroup ? count : kGroup; }
 
 }  // namespace longtail::nn::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

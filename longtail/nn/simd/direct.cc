@@ -49,15 +49,20 @@ HWY_INLINE void put_pixels(const Output& out, Index i, int channels, int c, Vec 
       }
       continue;
     }
-    Vec s = v[0][u], q = mul(s, s);
-    store(s, out.z + i + u * kLanes);
-    for (int p = 1; p < kCount; ++p) {
-      store(v[p][u], out.z + i + p * Index{channels} + u * kLanes);
-      s = add(s, v[p][u]);
-      q = fma(v[p][u], v[p][u], q);
+    constexpr int kEach = group_of(kCount);
+    for (int first = 0; first < kCount; first += kEach) {
+      float* to = out.z + i + first * Index{channels} + u * kLanes;
+      Vec s = v[first][u], q = mul(s, s);
+      store(s, to);
+      for (int p = 1; p < kEach; ++p) {
+        const Vec y = v[first + p][u];
+        store(y, to + p * Index{channels});
+        s = add(s, y);
+        q = fma(y, y, q);
+      }
+      store(add(load(sums + at), s), sums + at);
+      store(add(load(sums + channels + at), q), sums + channels + at);
     }
-    store(add(load(sums + at), s), sums + at);
-    store(add(load(sums + channels + at), q), sums + channels + at);
   }
 }
 

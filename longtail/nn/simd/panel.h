@@ -38,6 +38,28 @@ struct Panel {
   std::ptrdiff_t tile_pitch() const { return pitch(count()); }
 };
 
+// A panel whose number of channels the compiler knows: loops over one or two vectors of channels are then straight
+// lines, and what lies a pixel or a tile apart is a constant apart.
+template <int kChannels>
+struct PanelOf : Panel {
+  explicit PanelOf(const Panel& panel) : Panel(panel) {}
+  static constexpr int channels = kChannels;
+};
+// run(the panel), as one with known channels if they are those of a CIFAR ResNet.
+template <class Run>
+inline void with_channels(const Panel& p, const Run& run) {
+  switch (p.channels) {
+    case 16:
+      return run(PanelOf<16>(p));
+    case 32:
+      return run(PanelOf<32>(p));
+    case 64:
+      return run(PanelOf<64>(p));
+    default:
+      return run(p);
+  }
+}
+
 inline Panel forward_panel(const SameConv& conv) { return Panel(conv, 16); }
 inline Panel backward_panel(const SameConv& conv) {
   return Panel(conv, std::clamp(1024 / conv.channels, 8, 64));

@@ -108,8 +108,8 @@ HWY_INLINE void with_form(Activation::Form form, const Run& run) {
 
 // The six rows from row `top` of an image, transformed along the columns of the picture, to six strips with a
 // border of one zero pixel (more where the last tile is cut). Rows 1 to 4 are kept, if asked for.
-template <int kForm, bool kEdge, bool kKeep>
-void strip_input(const Panel& p, const Activation a, int top, float* strip, Index pitch) {
+template <int kForm, bool kEdge, bool kKeep, class P>
+void strip_input(const P p, const Activation a, int top, float* strip, Index pitch) {
   const Index line = Index{p.side} * p.channels;
   for (int k = 0; k < 6; ++k) {
     float* out = strip + k * pitch;
@@ -133,8 +133,8 @@ void strip_input(const Panel& p, const Activation a, int top, float* strip, Inde
   }
 }
 
-template <int kForm>
-void strip_of_form(const Panel& p, const Activation& a, int top, float* strip, Index pitch) {
+template <int kForm, class P>
+void strip_of_form(const P p, const Activation& a, int top, float* strip, Index pitch) {
   constexpr bool kMayKeep =
       kForm == Activation::kNormSkip || kForm == Activation::kNormNorm || kForm == Activation::kNorm;
   const bool edge = top < 0 || top + 6 > p.side;
@@ -147,7 +147,8 @@ void strip_of_form(const Panel& p, const Activation& a, int top, float* strip, I
 }
 
 // The strips of a panel: image by image, row of tiles by row of tiles.
-inline void panel_input(const Panel& p, const Activation& from, int first_row, float* strips) {
+template <class P>
+void panel_input(const P p, const Activation& from, int first_row, float* strips) {
   const Index pixels = 4 * p.tiles + 2, pitch = p.strip_pitch(2);
   const Index image = Index{p.side} * p.side * p.channels;
   with_form(from.form, [&](auto form) HWY_ATTR {
@@ -165,7 +166,8 @@ inline void panel_input(const Panel& p, const Activation& from, int first_row, f
 }
 
 // One of the six strips, transformed along its rows, to six positions of all tiles.
-inline void tile_input(const Panel& p, const float* strip, float* tiles) {
+template <class P>
+void tile_input(const P p, const float* strip, float* tiles) {
   const Index pitch = p.tile_pitch();
   const int channels = p.channels;
   for (int r = 0; r < p.tile_rows(); ++r) {
@@ -209,53 +211,68 @@ class Ahead {
   const float* arrays_[8] = {};
 };
 
-// Tiles of one product that are in registers together.
-constexpr int kTiles = kVectors == 1 ? 8 : kVectors == 2 ? 6 : kVectors == 4 ? 6 : 1;
+// Sums of one product that are in registers together: so many tiles by so many blocks of 16 channels. A value of the
+// input that is read once then serves all blocks.
+template <int kBlocks>
+constexpr int kTiles = kVectors == 1 ? 16 / kBlocks : kVectors <= 4 ? 6 : 1;
 
-// out[tile][16] = in[tile][depth] x weights[depth][16]. Sixteen products make a sum, and these are added:
-// that halves the rounding of 64 products in a row.
-template <int kCount>
+// out[tile][kBlocks * 16] = in[tile][depth] x weights[block][depth][16]. Sixteen products make a sum, and these are
+// added: that halves the rounding of 64 products in a row.
+template <int kCount, int kBlocks>
 HWY_INLINE void product_block(int depth, int stride, const float* in, const float* weights, float* out) {
+  constexpr int kAcross = kBlocks * kVectors;
+  const Index next_block = Index{depth} * kBlock;
   for (int first = 0; first < depth; first += kBlock, in += kBlock) {
-    Vec sum[kCount][kVectors];
+    Vec sum[kCount][kAcross];
     for (int t = 0; t < kCount; ++t) {
-      for (int v = 0; v < kVectors; ++v) sum[t][v] = zero();
+      for (int v = 0; v < kAcross; ++v) sum[t][v] = zero();
     }
     for (int k = 0; k < kBlock; ++k, weights += kBlock) {
-      Vec w[kVectors];
-      for (int v = 0; v < kVectors; ++v) w[v] = load(weights + v * kLanes);
+      Vec w[kAcross];
+      for (int v = 0; v < kAcross; ++v) w[v] = load(weights + v / kVectors * next_block + v % kVectors * kLanes);
       for (int t = 0; t < kCount; ++t) {
         const Vec x = all(in[t * Index{stride} + k]);
-        for (int v = 0; v < kVectors; ++v) sum[t][v] = fma(x, w[v], sum[t][v]);
+        for (int v = 0; v < kAcross; ++v) sum[t][v] = fma(x, w[v], sum[t][v]);
       }
     }
     for (int t = 0; t < kCount; ++t) {
-      for (int v = 0; v < kVectors; ++v) {
+      for (int v = 0; v < kAcross; ++v) {
         float* to = out + t * Index{stride} + v * kLanes;
         store(first == 0 ? sum[t][v] : add(load(to), sum[t][v]), to);
       }
     }
   }
 }
-template <int kCount>
+template <int kCount, int kBlocks>
 HWY_INLINE void product_rest(int rest, int depth, int stride, const float* in, const float* weights,
                              float* out) {
   if constexpr (kCount > 0) {
-    if (rest == kCount) return product_block<kCount>(depth, stride, in, weights, out);
-    product_rest<kCount - 1>(rest, depth, stride, in, weights, out);
+    if (rest == kCount) return product_block<kCount, kBlocks>(depth, stride, in, weights, out);
+    product_rest<kCount - 1, kBlocks>(rest, depth, stride, in, weights, out);
+  }
+}
+template <int kBlocks, class P>
+HWY_INLINE void product_of_blocks(const P p, const float* in, const float* weights, float* out) {
+  constexpr int kTogether = kTiles<kBlocks>;
+  const int channels = p.channels, count = p.count();
+  for (int c = 0; c < channels; c += kBlocks * kBlock, weights += Index{channels} * kBlocks * kBlock) {
+    int t = 0;
+    for (; t + kTogether <= count; t += kTogether) {
+      product_block<kTogether, kBlocks>(channels, channels, in + t * Index{channels}, weights,
+                                        out + t * Index{channels} + c);
+    }
+    product_rest<kTogether - 1, kBlocks>(count - t, channels, channels, in + t * Index{channels}, weights,
+                                         out + t * Index{channels} + c);
   }
 }
 
 // All tiles at one position: [count][channels] times weights [channels / 16][channels][16].
-inline void product(int count, int channels, const float* in, const float* weights, float* out) {
-  for (int c = 0; c < channels; c += kBlock, weights += Index{channels} * kBlock) {
-    int t = 0;
-    for (; t + kTiles <= count; t += kTiles) {
-      product_block<kTiles>(channels, channels, in + t * Index{channels}, weights,
-                            out + t * Index{channels} + c);
-    }
-    product_rest<kTiles - 1>(count - t, channels, channels, in + t * Index{channels}, weights,
-                             out + t * Index{channels} + c);
+template <class P>
+void product(const P p, const float* in, const float* weights, float* out) {
+  if (kVectors == 1 && p.channels % (2 * kBlock) == 0) {
+    product_of_blocks<2>(p, in, weights, out);
+  } else {
+    product_of_blocks<1>(p, in, weights, out);
   }
 }
 

@@ -14,8 +14,8 @@ namespace longtail::nn::simd::HWY_NAMESPACE {
 namespace {
 
 // Rows top to top + 3 of the output's gradient to six strips without border; zeros where a tile is cut.
-template <bool kCut>
-void strip_gradient(const Panel& p, const Activation a, int top, float* strip, Index pitch) {
+template <bool kCut, class P>
+void strip_gradient(const P p, const Activation a, int top, float* strip, Index pitch) {
   const Index line = Index{p.side} * p.channels;
   if (4 * p.tiles > p.side) {
     for (int k = 0; k < 6; ++k) {
@@ -35,7 +35,8 @@ void strip_gradient(const Panel& p, const Activation a, int top, float* strip, I
   }
 }
 
-void panel_gradient(const Panel& p, const Activation& from, int first_row, float* strips) {
+template <class P>
+void panel_gradient(const P p, const Activation& from, int first_row, float* strips) {
   const Index image = Index{p.side} * p.side * p.channels;
   for (int g = 0; g < p.images; ++g) {
     Activation a = from;
@@ -50,7 +51,8 @@ void panel_gradient(const Panel& p, const Activation& from, int first_row, float
   }
 }
 
-void tile_gradient(const Panel& p, const float* strip, float* tiles) {
+template <class P>
+void tile_gradient(const P p, const float* strip, float* tiles) {
   const Index pitch = p.tile_pitch();
   const int channels = p.channels;
   for (int t = 0; t < p.count(); ++t, tiles += channels, strip += 4 * Index{channels}) {
@@ -63,38 +65,50 @@ void tile_gradient(const Panel& p, const float* strip, float* tiles) {
   }
 }
 
-// sums[kCount][16] += in[tile][kCount]^T x gradient[tile][16].
-template <int kCount>
+// sums[kCount][kBlocks * 16] += in[tile][kCount]^T x gradient[tile][kBlocks * 16].
+template <int kCount, int kBlocks>
 HWY_INLINE void weight_block(int tiles, int channels, const float* in, const float* gradient, float* sums) {
-  Vec sum[kCount][kVectors];
+  constexpr int kAcross = kBlocks * kVectors;
+  Vec sum[kCount][kAcross];
   for (int k = 0; k < kCount; ++k) {
-    for (int v = 0; v < kVectors; ++v) sum[k][v] = load(sums + k * Index{channels} + v * kLanes);
+    for (int v = 0; v < kAcross; ++v) sum[k][v] = load(sums + k * Index{channels} + v * kLanes);
   }
   for (int t = 0; t < tiles; ++t, in += channels, gradient += channels) {
-    Vec g[kVectors];
-    for (int v = 0; v < kVectors; ++v) g[v] = load(gradient + v * kLanes);
+    Vec g[kAcross];
+    for (int v = 0; v < kAcross; ++v) g[v] = load(gradient + v * kLanes);
     for (int k = 0; k < kCount; ++k) {
       const Vec x = all(in[k]);
-      for (int v = 0; v < kVectors; ++v) sum[k][v] = fma(x, g[v], sum[k][v]);
+      for (int v = 0; v < kAcross; ++v) sum[k][v] = fma(x, g[v], sum[k][v]);
     }
   }
   for (int k = 0; k < kCount; ++k) {
-    for (int v = 0; v < kVectors; ++v) store(sum[k][v], sums + k * Index{channels} + v * kLanes);
+    for (int v = 0; v < kAcross; ++v) store(sum[k][v], sums + k * Index{channels} + v * kLanes);
+  }
+}
+template <int kBlocks, class P>
+HWY_INLINE void weight_blocks(const P p, const float* in, const float* gradient, float* sums) {
+  constexpr int kRows = kVectors == 1 ? 16 / kBlocks : kVectors <= 4 ? 4 : 1;
+  const int channels = p.channels, tiles = p.count();
+  for (int c = 0; c < channels; c += kBlocks * kBlock) {
+    for (int k = 0; k < channels; k += kRows) {
+      weight_block<kRows, kBlocks>(tiles, channels, in + k, gradient + c, sums + k * Index{channels} + c);
+    }
   }
 }
 
 // All tiles at one position: sums [in][out] += in^T x gradient.
-void weight_product(int tiles, int channels, const float* in, const float* gradient, float* sums) {
-  constexpr int kRows = kVectors == 1 ? 16 : kVectors <= 4 ? 4 : 1;
-  for (int c = 0; c < channels; c += kBlock) {
-    for (int k = 0; k < channels; k += kRows) {
-      weight_block<kRows>(tiles, channels, in + k, gradient + c, sums + k * Index{channels} + c);
-    }
+template <class P>
+void weight_product(const P p, const float* in, const float* gradient, float* sums) {
+  if (kVectors == 1 && p.channels % (2 * kBlock) == 0) {
+    weight_blocks<2>(p, in, gradient, sums);
+  } else {
+    weight_blocks<1>(p, in, gradient, sums);
   }
 }
 
 // Six positions of all tiles, back along the rows, to one of six strips with one pixel before the first.
-void tile_back(const Panel& p, const float* tiles, float* strip) {
+template <class P>
+void tile_back(const P p, const float* tiles, float* strip) {
   const Index pitch = p.tile_pitch();
   const int channels = p.channels;
   for (int r = 0; r < p.tile_rows(); ++r) {
@@ -115,8 +129,8 @@ void tile_back(const Panel& p, const float* tiles, float* strip) {
 
 // Six strips, back along the columns, to rows top - 1 to top + 2 of an image; `carry` holds two rows from the
 // row of tiles above, then for the one below.
-template <int kForm, bool kEdge>
-void strip_back(const Panel& p, const float* strip, Index pitch, int top, float* carry, const InputGradient g,
+template <int kForm, bool kEdge, class P>
+void strip_back(const P p, const float* strip, Index pitch, int top, float* carry, const InputGradient g,
                 float* sums) {
   const Index line = Index{p.side} * p.channels;
   for (Index x = 0; x < line; x += p.channels) {
@@ -144,8 +158,8 @@ void strip_back(const Panel& p, const float* strip, Index pitch, int top, float*
 }
 
 // The last row of an image that ends with a whole tile: what its tiles carry to the row below.
-template <int kForm>
-void last_row(const Panel& p, const float* carry, const InputGradient& g, float* sums) {
+template <int kForm, class P>
+void last_row(const P p, const float* carry, const InputGradient& g, float* sums) {
   const Index line = Index{p.side} * p.channels;
   for (Index x = 0; x < line; x += p.channels) {
     for (int c = 0; c < p.channels; c += kLanes) {
@@ -157,8 +171,8 @@ void last_row(const Panel& p, const float* carry, const InputGradient& g, float*
   }
 }
 
-template <int kForm>
-void panel_back(const Panel& p, const float* strips, int first_row, float* carry, const InputGradient& to,
+template <int kForm, class P>
+void panel_back(const P p, const float* strips, int first_row, float* carry, const InputGradient& to,
                 float* sums) {
   const Index image = Index{p.side} * p.side * p.channels, pitch = p.strip_pitch(1);
   for (int n = 0; n < p.images; ++n) {
@@ -209,7 +223,8 @@ struct BackwardScratch {
   }
 };
 
-void backward_panel_of(const Panel& p, int first_row, const Activation& output_gradient,
+template <class P>
+void backward_panel_of(const P p, int first_row, const Activation& output_gradient,
                        const Activation& input, const float* weights, float* weight_sums,
                        const InputGradient& gradient, Ahead& ahead, const BackwardScratch& s) {
   const Index weight_size = Index{p.channels} * p.channels, tile = p.tile_pitch();
@@ -220,8 +235,8 @@ void backward_panel_of(const Panel& p, int first_row, const Activation& output_g
     tile_gradient(p, s.gradient_strips + i * p.strip_pitch(0), s.gradient_tiles);
     for (int j = 0; j < 6; ++j, weights += weight_size, weight_sums += weight_size) {
       ahead.fetch();
-      weight_product(p.count(), p.channels, s.in_tiles + j * tile, s.gradient_tiles + j * tile, weight_sums);
-      product(p.count(), p.channels, s.gradient_tiles + j * tile, weights, s.back_tiles + j * tile);
+      weight_product(p, s.in_tiles + j * tile, s.gradient_tiles + j * tile, weight_sums);
+      product(p, s.gradient_tiles + j * tile, weights, s.back_tiles + j * tile);
     }
     tile_back(p, s.back_tiles, s.back_strips + i * p.strip_pitch(1));
   }
@@ -256,7 +271,8 @@ void backward(const SameConv& conv, int images, const Activation& output_gradien
       for (const float* array :
            {dz.z, dz.other, in.z, g.z, static_cast<const float*>(g.d), g.skip, g.gate, g.other})
         ahead.add(array);
-      backward_panel_of(p, row, dz, in, weights, weight_sums, g, ahead, s);
+      with_channels(p, [&](const auto& panel)
+                           HWY_ATTR { backward_panel_of(panel, row, dz, in, weights, weight_sums, g, ahead, s); });
     }
   }
 }

@@ -12,7 +12,8 @@ namespace longtail::nn::simd::HWY_NAMESPACE {
 namespace {
 
 // Six positions of all tiles, back along the rows, to one of six strips without border.
-void tile_output(const Panel& p, const float* tiles, float* strip) {
+template <class P>
+void tile_output(const P p, const float* tiles, float* strip) {
   const Index pitch = p.tile_pitch();
   const int channels = p.channels;
   for (int t = 0; t < p.count(); ++t, tiles += channels, strip += 4 * Index{channels}) {
@@ -56,8 +57,8 @@ struct Activate {
 };
 
 // Six strips, back along the columns, to rows top to top + 3 of an image.
-template <class Put>
-void strip_output(const Panel& p, const float* strip, Index pitch, int top, const Output out, const Put put) {
+template <class Put, class P>
+void strip_output(const P p, const float* strip, Index pitch, int top, const Output out, const Put put) {
   const Index line = Index{p.side} * p.channels;
   const int rows = std::min(4, p.side - top);
   const auto sweep = [&](int count) HWY_ATTR {
@@ -74,8 +75,8 @@ void strip_output(const Panel& p, const float* strip, Index pitch, int top, cons
   sweep(rows);
 }
 
-template <class Put>
-void panel_output(const Panel& p, const float* strips, int first_row, const Output& to, const Put& put) {
+template <class Put, class P>
+void panel_output(const P p, const float* strips, int first_row, const Output& to, const Put& put) {
   const Index image = Index{p.side} * p.side * p.channels;
   for (int g = 0; g < p.images; ++g) {
     Output out = to;
@@ -88,7 +89,8 @@ void panel_output(const Panel& p, const float* strips, int first_row, const Outp
   }
 }
 
-void forward_panel_of(const Panel& p, int first_row, const Activation& input, const float* weights,
+template <class P>
+void forward_panel_of(const P p, int first_row, const Activation& input, const float* weights,
                       const Output& out, Ahead& ahead, float* scratch) {
   float* in_strips = scratch;
   float* out_strips = in_strips + 6 * p.strip_pitch(2);
@@ -101,7 +103,7 @@ void forward_panel_of(const Panel& p, int first_row, const Activation& input, co
     tile_input(p, in_strips + i * p.strip_pitch(2), in_tiles);
     for (int j = 0; j < 6; ++j, weights += weight_size) {
       ahead.fetch();
-      product(p.count(), p.channels, in_tiles + j * p.tile_pitch(), weights, out_tiles + j * p.tile_pitch());
+      product(p, in_tiles + j * p.tile_pitch(), weights, out_tiles + j * p.tile_pitch());
     }
     tile_output(p, out_tiles, out_strips + i * p.strip_pitch(0));
   }
@@ -139,7 +141,8 @@ void forward(const SameConv& conv, int images, const Activation& input, const fl
              {in.z, in.other, static_cast<const float*>(in.keep), static_cast<const float*>(out.z)})
           ahead.add(array);
       }
-      forward_panel_of(p, row, in, weights, out, ahead, scratch);
+      with_channels(p, [&](const auto& panel)
+                           HWY_ATTR { forward_panel_of(panel, row, in, weights, out, ahead, scratch); });
     }
   }
 }
