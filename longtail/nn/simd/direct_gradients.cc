@@ -122,8 +122,8 @@ HWY_INLINE void weight_rows(const DirectConv& conv, int rows, const float* in, c
   }
 }
 template <int kCount>
-HWY_INLINE void weight_rest(const DirectConv& conv, int count, int rows, const float* in, const float* gradient,
-                            float* sums) {
+HWY_INLINE void weight_rest(const DirectConv& conv, int count, int rows, const float* in,
+                            const float* gradient, float* sums) {
   if constexpr (kCount > 0) {
     if (count == kCount) return weight_rows<kCount>(conv, rows, in, gradient, sums);
     weight_rest<kCount - 1>(conv, count, rows, in, gradient, sums);

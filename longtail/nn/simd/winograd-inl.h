@@ -193,7 +193,8 @@ class Ahead {
         begin_(Index{first_row} * 4 * p.side * p.channels + floats_),
         part_((floats_ / 36 + kLine - 1) / kLine * kLine) {}
   void add(const float* array) {
-    if (array != nullptr) arrays_[count_++] = array + begin_;
+    if (array == nullptr || std::find(arrays_, arrays_ + count_, array + begin_) != arrays_ + count_) return;
+    arrays_[count_++] = array + begin_;
   }
   // To be called once with each product.
   HWY_INLINE void fetch() {
@@ -214,7 +215,9 @@ class Ahead {
 // Sums of one product that are in registers together: so many tiles by so many blocks of 16 channels. A value of the
 // input that is read once then serves all blocks.
 template <int kBlocks>
-constexpr int kTiles = kVectors == 1 ? 16 / kBlocks : kVectors <= 4 ? 6 : 1;
+constexpr int kTiles = kVectors == 1   ? 16 / kBlocks
+                       : kVectors <= 4 ? 6
+                                       : 1;
 
 // out[tile][kBlocks * 16] = in[tile][depth] x weights[block][depth][16]. Sixteen products make a sum, and these are
 // added: that halves the rounding of 64 products in a row.
@@ -229,7 +232,8 @@ HWY_INLINE void product_block(int depth, int stride, const float* in, const floa
     }
     for (int k = 0; k < kBlock; ++k, weights += kBlock) {
       Vec w[kAcross];
-      for (int v = 0; v < kAcross; ++v) w[v] = load(weights + v / kVectors * next_block + v % kVectors * kLanes);
+      for (int v = 0; v < kAcross; ++v)
+        w[v] = load(weights + v / kVectors * next_block + v % kVectors * kLanes);
       for (int t = 0; t < kCount; ++t) {
         const Vec x = all(in[t * Index{stride} + k]);
         for (int v = 0; v < kAcross; ++v) sum[t][v] = fma(x, w[v], sum[t][v]);

@@ -174,7 +174,7 @@ void last_row(const P p, const float* carry, const InputGradient& g, float* sums
 template <int kForm, class P>
 void panel_back(const P p, const float* strips, int first_row, float* carry, const InputGradient& to,
                 float* sums) {
-  const Index image = Index{p.side} * p.side * p.channels, pitch = p.strip_pitch(1);
+  const Index image = Index{p.side} * p.side * p.channels, pitch = p.strip_pitch(2);
   for (int n = 0; n < p.images; ++n) {
     InputGradient g = to;
     g.z += n * image;
@@ -195,13 +195,12 @@ void panel_back(const P p, const float* strips, int first_row, float* carry, con
   }
 }
 
+// The less memory, the more of it stays in the second-level cache beside what is fetched ahead.
 struct BackwardScratch {
-  float* in_strips;
+  float* in_strips;  // each becomes a strip of the input's gradient, when its tiles have been read
   float* gradient_strips;
-  float* back_strips;
-  float* in_tiles;
+  float* in_tiles;  // each position likewise
   float* gradient_tiles;
-  float* back_tiles;
   float* carry;
   float* sums;
   std::size_t floats;
@@ -214,19 +213,17 @@ struct BackwardScratch {
     };
     in_strips = take(6 * p.strip_pitch(2));
     gradient_strips = take(6 * p.strip_pitch(0));
-    back_strips = take(6 * p.strip_pitch(1));
     in_tiles = take(6 * p.tile_pitch());
     gradient_tiles = take(6 * p.tile_pitch());
-    back_tiles = take(6 * p.tile_pitch());
     carry = take(2 * Index{p.side} * p.channels);
     sums = take(3 * Index{p.channels});
   }
 };
 
 template <class P>
-void backward_panel_of(const P p, int first_row, const Activation& output_gradient,
-                       const Activation& input, const float* weights, float* weight_sums,
-                       const InputGradient& gradient, Ahead& ahead, const BackwardScratch& s) {
+void backward_panel_of(const P p, int first_row, const Activation& output_gradient, const Activation& input,
+                       const float* weights, float* weight_sums, const InputGradient& gradient, Ahead& ahead,
+                       const BackwardScratch& s) {
   const Index weight_size = Index{p.channels} * p.channels, tile = p.tile_pitch();
   panel_gradient(p, output_gradient, first_row, s.gradient_strips);
   panel_input(p, input, first_row, s.in_strips);
@@ -236,12 +233,12 @@ void backward_panel_of(const P p, int first_row, const Activation& output_gradie
     for (int j = 0; j < 6; ++j, weights += weight_size, weight_sums += weight_size) {
       ahead.fetch();
       weight_product(p, s.in_tiles + j * tile, s.gradient_tiles + j * tile, weight_sums);
-      product(p, s.gradient_tiles + j * tile, weights, s.back_tiles + j * tile);
+      product(p, s.gradient_tiles + j * tile, weights, s.in_tiles + j * tile);
     }
-    tile_back(p, s.back_tiles, s.back_strips + i * p.strip_pitch(1));
+    tile_back(p, s.in_tiles, s.in_strips + i * p.strip_pitch(2));
   }
   with_gradient_form(gradient, [&](auto form) HWY_ATTR {
-    panel_back<decltype(form)::value>(p, s.back_strips, first_row, s.carry, gradient, s.sums);
+    panel_back<decltype(form)::value>(p, s.in_strips, first_row, s.carry, gradient, s.sums);
   });
   collect_sums(gradient, p.channels, s.sums);
 }
@@ -271,8 +268,9 @@ void backward(const SameConv& conv, int images, const Activation& output_gradien
       for (const float* array :
            {dz.z, dz.other, in.z, g.z, static_cast<const float*>(g.d), g.skip, g.gate, g.other})
         ahead.add(array);
-      with_channels(p, [&](const auto& panel)
-                           HWY_ATTR { backward_panel_of(panel, row, dz, in, weights, weight_sums, g, ahead, s); });
+      with_channels(p, [&](const auto& panel) HWY_ATTR {
+        backward_panel_of(panel, row, dz, in, weights, weight_sums, g, ahead, s);
+      });
     }
   }
 }

@@ -83,7 +83,7 @@ void panel_output(const P p, const float* strips, int first_row, const Output& t
     out.z += g * image;
     if (out.skip != nullptr) out.skip += g * image;
     for (int r = 0; r < p.rows; ++r) {
-      strip_output(p, strips + (g * p.rows + r) * Index{4 * p.tiles} * p.channels, p.strip_pitch(0),
+      strip_output(p, strips + (g * p.rows + r) * Index{4 * p.tiles} * p.channels, p.strip_pitch(2),
                    4 * (first_row + r), out, put);
     }
   }
@@ -92,27 +92,26 @@ void panel_output(const P p, const float* strips, int first_row, const Output& t
 template <class P>
 void forward_panel_of(const P p, int first_row, const Activation& input, const float* weights,
                       const Output& out, Ahead& ahead, float* scratch) {
-  float* in_strips = scratch;
-  float* out_strips = in_strips + 6 * p.strip_pitch(2);
-  float* in_tiles = out_strips + 6 * p.strip_pitch(0);
+  float* strips = scratch;  // of the input; each becomes one of the output, when its tiles have been read
+  float* in_tiles = strips + 6 * p.strip_pitch(2);
   float* out_tiles = in_tiles + 6 * p.tile_pitch();
   float* sums = out_tiles + 6 * p.tile_pitch();
   const Index weight_size = Index{p.channels} * p.channels;
-  panel_input(p, input, first_row, in_strips);
+  panel_input(p, input, first_row, strips);
   for (int i = 0; i < 6; ++i) {
-    tile_input(p, in_strips + i * p.strip_pitch(2), in_tiles);
+    tile_input(p, strips + i * p.strip_pitch(2), in_tiles);
     for (int j = 0; j < 6; ++j, weights += weight_size) {
       ahead.fetch();
       product(p, in_tiles + j * p.tile_pitch(), weights, out_tiles + j * p.tile_pitch());
     }
-    tile_output(p, out_tiles, out_strips + i * p.strip_pitch(0));
+    tile_output(p, out_tiles, strips + i * p.strip_pitch(2));
   }
   if (out.sum == nullptr) {
-    if (out.skip != nullptr) return panel_output(p, out_strips, first_row, out, Activate<true, true>());
-    return panel_output(p, out_strips, first_row, out, Activate<false, true>());
+    if (out.skip != nullptr) return panel_output(p, strips, first_row, out, Activate<true, true>());
+    return panel_output(p, strips, first_row, out, Activate<false, true>());
   }
   std::fill_n(sums, 2 * p.channels, 0.0f);
-  panel_output(p, out_strips, first_row, out, Statistics{sums, sums + p.channels});
+  panel_output(p, strips, first_row, out, Statistics{sums, sums + p.channels});
   for (int c = 0; c < p.channels; ++c) {
     out.sum[c] += static_cast<double>(sums[c]);
     out.square[c] += static_cast<double>(sums[p.channels + c]);
@@ -159,8 +158,7 @@ namespace longtail::nn::simd {
 
 std::size_t forward_scratch(const SameConv& conv) {
   const Panel p = forward_panel(conv);
-  return static_cast<std::size_t>(6 * (p.strip_pitch(2) + p.strip_pitch(0) + 2 * p.tile_pitch()) +
-                                  2 * p.channels);
+  return static_cast<std::size_t>(6 * (p.strip_pitch(2) + 2 * p.tile_pitch()) + 2 * p.channels);
 }
 
 void set_winograd_forward(Cpu cpu, Kernels& kernels) { LONGTAIL_FOR_CPU(cpu, set_winograd_forward(kernels)); }
