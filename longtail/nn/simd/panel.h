@@ -39,7 +39,8 @@ struct Panel {
 };
 
 // A panel whose number of channels the compiler knows: loops over one or two vectors of channels are then straight
-// lines, and what lies a pixel or a tile apart is a constant apart.
+// lines, and what lies a pixel or a tile apart is a constant apart. Kernels take panels by value: to the compiler, any
+// store of a vector might change one that is referred to.
 template <int kChannels>
 struct PanelOf : Panel {
   explicit PanelOf(const Panel& panel) : Panel(panel) {}
