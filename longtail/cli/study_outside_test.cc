@@ -24,6 +24,7 @@ class StudyOutside : public TinyStudy {
     arguments.insert(arguments.begin(), base::program());
     arguments.insert(arguments.end(), more.begin(), more.end());
     std::vector<char*> argv;
+    argv.reserve(arguments.size() + 1);
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
     const fs::path said = folder_ / "stdout", wrong = folder_ / "stderr";
