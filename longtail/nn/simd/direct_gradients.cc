@@ -46,7 +46,7 @@ int gradient_taps(const DirectConv& conv, const DirectGradient& from, int y, int
 }
 
 // Fetches a row of what the pass reads and writes at input pixels, some rows before it is needed: of every other pixel at
-// a time, the CPU's own prefetcher sees less.
+// a time, the CPU's own prefetcher sees less. Behind the last row comes the next image, or nothing, which does no harm.
 constexpr int kAhead = 4;
 HWY_INLINE void fetch_row(const InputGradient& g, Index first, Index floats) {
   for (const float* array : {g.z, static_cast<const float*>(g.d), g.skip, g.gate, g.other}) {
