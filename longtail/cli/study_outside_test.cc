@@ -100,7 +100,7 @@ TEST_F(StudyOutside, FindsDataThatOnlyTheStudyFileSpeaksOf) {
                                       "run.data=cache", "--set", "run.threads=1"});
   fs::current_path(before);
   EXPECT_EQ(first.code, 0) << first.err;
-  EXPECT_THAT(first.out, HasSubstr("2 runs, 1 selected, 0 done"));
+  EXPECT_THAT(first.out, HasSubstr("2 runs, 0 done, 1 selected"));
   const std::string record = base::read_text(a_run("study", "uniform-rho8-seed1") / "run.json");
   EXPECT_THAT(record, HasSubstr(fs::canonical(folder_ / "cache").string())) << "it is found from any folder";
   EXPECT_THAT(record, HasSubstr("\"threads\": \"1\""));

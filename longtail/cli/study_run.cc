@@ -102,9 +102,9 @@ void run(const RunFlags& flags) {
   const auto selected = std::count_if(board.seats.begin(), board.seats.end(),
                                       [](const study::Seat& seat) { return seat.selected; });
   const std::string meant =
-      flags.only.empty() && flags.shard.empty() ? "" : fmt::format("{} selected, ", selected);
-  fmt::print("{}  study {}: {} runs, {}{} done; engine {}; in {}\n", study::clock_time(), plan.name,
-             plan.runs.size(), meant, board.count(study::Status::kDone), plan.engine, flags.out);
+      flags.only.empty() && flags.shard.empty() ? "" : fmt::format(", {} selected", selected);
+  fmt::print("{}  study {}: {} runs, {} done{}; engine {}; in {}\n", study::clock_time(), plan.name,
+             plan.runs.size(), board.count(study::Status::kDone), meant, plan.engine, flags.out);
   std::fflush(stdout);
   require_data(board, flags.study.data);
   const char* terminal = std::getenv("TERM");
