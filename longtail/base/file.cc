@@ -89,6 +89,19 @@ void write_all(int fd, std::string_view text, const fs::path& path, const fs::pa
   }
 }
 
+// Asked before there are threads: the only way to ask sets it, for a moment.
+const mode_t kMask = [] {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return mask;
+}();
+
+// Of a file that takes the place of another, that one's; else as any program's.
+mode_t mode_of(const fs::path& path) {
+  struct stat old {};
+  return ::stat(path.c_str(), &old) == 0 ? old.st_mode & 0777 : 0666 & ~kMask;
+}
+
 void sync_folder(const fs::path& folder) {
   const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fd.get() >= 0 && ::fsync(fd.get()) == 0) tell(FileEvent::Kind::kSyncFolder, folder);
@@ -124,7 +137,7 @@ void write_atomically(const fs::path& given, std::string_view text) {
   if (file.get() < 0) fail<StorageError>("cannot write {}: {}", path.string(), std::strerror(errno));
   try {
     write_all(file.get(), text, path, temporary);
-    ::fchmod(file.get(), 0644);
+    ::fchmod(file.get(), mode_of(path));
     if (::fsync(file.get()) != 0 || ::close(file.release()) != 0) {
       fail<StorageError>("cannot write {}: {}", path.string(), std::strerror(errno));
     }

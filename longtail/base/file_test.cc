@@ -44,5 +44,24 @@ TEST(ReadText, TellsAFileThatIsNotThereFromOneThatThePlaceRefuses) {
   fs::remove_all(folder);
 }
 
+TEST(WriteAtomically, AFileKeepsItsModeAndANewOneHasThatOfTheUser) {
+  const fs::path folder = fs::path(testing::TempDir()) / ("longtail_mode_test." + std::to_string(::getpid()));
+  make_folder(folder);
+  const auto mode = [&](const char* name) {
+    struct stat info {};
+    EXPECT_EQ(::stat((folder / name).c_str(), &info), 0);
+    return info.st_mode & 0777;
+  };
+  write_atomically(folder / "secret", std::string_view("old"));
+  ASSERT_EQ(::chmod((folder / "secret").c_str(), 0600), 0);
+  write_atomically(folder / "secret", std::string_view("new"));
+  EXPECT_EQ(mode("secret"), 0600U);
+  write_atomically(folder / "new", std::string_view("text"));
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  EXPECT_EQ(mode("new"), 0666U & ~mask);
+  fs::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace longtail::base

@@ -74,7 +74,7 @@ std::string print(const std::vector<int>& value) { return fmt::format("{}", fmt:
 
 std::string range_words(double low, bool open, double high) {
   if (high >= kInfinity) return fmt::format("{} {}", open ? "above" : "at least", low);
-  return fmt::format("from {} to {}", low, high);
+  return fmt::format(fmt::runtime(open ? "above {} and at most {}" : "from {} to {}"), low, high);
 }
 
 void check_bounds(const ParamInfo& info, std::string_view text, double low, bool open, double high) {

@@ -40,6 +40,7 @@ struct ParamInfo {
 };
 
 namespace detail {
+inline constexpr double kInfinity = 1e300;
 std::string type_name(const int*);
 std::string type_name(const std::int64_t*);
 std::string type_name(const double*);
@@ -72,7 +73,7 @@ class ParamTable {
 
     // The checks; each also writes the range in words.
     Entry& at_least(double low);
-    Entry& above(double low);
+    Entry& above(double low, double high = detail::kInfinity);
     Entry& between(double low, double high);
     Entry& one_of(std::vector<std::string> choices);
     // Any other check: throws an Error if the text of the value is not acceptable.
@@ -159,7 +160,6 @@ namespace detail {
 void check_bounds(const ParamInfo& info, std::string_view text, double low, bool open, double high);
 void check_choice(const ParamInfo& info, const std::string& text, const std::vector<std::string>& choices);
 std::string range_words(double low, bool open, double high);
-inline constexpr double kInfinity = 1e300;
 }  // namespace detail
 
 template <class Config>
@@ -184,10 +184,10 @@ auto ParamTable<Config>::Entry::at_least(double low) -> Entry& {
 }
 
 template <class Config>
-auto ParamTable<Config>::Entry::above(double low) -> Entry& {
+auto ParamTable<Config>::Entry::above(double low, double high) -> Entry& {
   const ParamInfo copy = info;
-  return check(detail::range_words(low, true, detail::kInfinity), [copy, low](const std::string& text) {
-    detail::check_bounds(copy, text, low, true, detail::kInfinity);
+  return check(detail::range_words(low, true, high), [copy, low, high](const std::string& text) {
+    detail::check_bounds(copy, text, low, true, high);
   });
 }
 

@@ -39,14 +39,20 @@ std::string number_error(const std::string& text, bool positive) {
   return "";
 }
 
-// CLI11 cuts a whole number that does not fit to the largest that does, in silence.
+// Puts a whole number into the form that CLI11 reads as it was meant: CLI11 takes 042 for an octal number, and cuts one that
+// does not fit to the largest that does, both in silence. Gives what is wrong, or nothing.
 template <class Value>
-std::string range_error(const std::string& text) {
-  if constexpr (std::is_same_v<Value, std::int64_t> || std::is_same_v<Value, std::uint64_t>) {
+std::string plain_number(std::string& text) {
+  if constexpr (std::is_integral_v<Value>) {
+    const std::string_view digits = std::string_view(text).substr(text.starts_with('+') ? 1 : 0);
+    const char* end = digits.data() + digits.size();
     Value value{};
-    const char* end = text.data() + text.size();
-    if (std::from_chars(text.data(), end, value).ec == std::errc::result_out_of_range)
-      return fmt::format("{} is out of range", text);
+    const auto [stop, error] = std::from_chars(digits.data(), end, value);
+    if (error == std::errc::result_out_of_range) return fmt::format("{} is out of range", text);
+    if (error != std::errc() || stop != end) {
+      return fmt::format("`{}` is not a {}number", text, base::parse_real(text) ? "whole " : "");
+    }
+    text = fmt::format("{}", value);
   }
   return "";
 }
@@ -93,6 +99,15 @@ const Check NonNegativeNumber([](const std::string& text) { return number_error(
                               "NONNEGATIVE");
 const Check ExistingPath = make_check(::CLI::ExistingPath);
 
+Option* Option::refuse_empty(std::function<std::string(std::string&)> other) {
+  // An empty word is mostly a variable of the shell that is not set; it must not mean "as if the flag were not there".
+  const auto check = [empty = may_be_empty_, other = std::move(other)](std::string& text) -> std::string {
+    if (text.empty()) return *empty ? "" : "the value is empty; give one, or leave the flag out";
+    return other(text);
+  };
+  option_->transform(::CLI::Validator(check, ""));  // CLI11's check() may not change the text
+  return this;
+}
 Option* Option::required(bool on) {
   option_->required(on);
   return this;
@@ -165,21 +180,16 @@ Option* App::keep(::CLI::Option* option) {
 template <class T>
 Option* App::add_option(const std::string& name, T& value, const std::string& help) {
   Option* option = keep(app_->add_option(name, value, help));
-  // An empty word is mostly a variable of the shell that is not set; it must not mean "as if the flag were not there".
-  const auto check = [empty = option->may_be_empty_](const std::string& text) -> std::string {
-    if (text.empty()) return *empty ? "" : "the value is empty; give one, or leave the flag out";
-    return range_error<typename ValueOf<T>::type>(text);
-  };
-  option->option_->check(::CLI::Validator([check](std::string& text) { return check(text); }, ""));
-  return option;
+  return option->refuse_empty(plain_number<typename ValueOf<T>::type>);
 }
 Option* App::add_flag(const std::string& name, bool& value, const std::string& help) {
   return keep(app_->add_flag(name, value, help));
 }
 Option* App::add_option_function(const std::string& name, std::function<void(const std::string&)> set,
                                  const std::string& help) {
-  return keep(app_->add_option_function<std::string>(
+  Option* option = keep(app_->add_option_function<std::string>(
       name, [set = std::move(set)](const std::string& text) { set_or_refuse(set, text); }, help));
+  return option->refuse_empty([](std::string&) { return std::string(); });
 }
 Option* App::add_flag_function(const std::string& name, std::function<void(std::int64_t)> set,
                                const std::string& help) {

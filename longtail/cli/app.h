@@ -84,6 +84,9 @@ class Option {
 
  private:
   friend class App;
+  // Refuses an empty text, unless it may be; any other goes to `other`, which may change it and says what is wrong.
+  Option* refuse_empty(std::function<std::string(std::string&)> other);
+
   CLI::Option* option_;
   std::vector<std::string> choices_;
   std::shared_ptr<bool> may_be_empty_ = std::make_shared<bool>(false);

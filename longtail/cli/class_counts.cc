@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "longtail/base/error.h"
+#include "longtail/base/quote.h"
 #include "longtail/data/published.h"
 #include "longtail/data/registry.h"
 
@@ -35,8 +36,10 @@ void LabelSource::add_flags(App& command) {
           "Labels of your own instead of a data set: a whole number a line, classes counted from 0. They are "
           "cut like a published data set; --profile natural takes them as they are")
       ->type_name("FILE")
-      ->excludes("--dataset");
-  command.add_flag("--skip-unreadable", skip_unreadable, "Leave out pictures that cannot be read");
+      ->excludes("--dataset")
+      ->excludes("--data");
+  command.add_flag("--skip-unreadable", skip_unreadable, "Leave out pictures that cannot be read")
+      ->excludes("--labels");
 }
 
 void decide_subset(const App& command, const LabelSource& source, data::SubsetConfig& subset) {
@@ -60,7 +63,8 @@ Labels load_labels(const LabelSource& source) {
     data::PictureOptions pictures;
     pictures.skip_unreadable = source.skip_unreadable;
     data::Dataset dataset = data::load_dataset(source.dataset, source.data_dir, pictures);
-    for (const std::string& remark : dataset.remarks) fmt::print(stderr, "{}\n", remark);
+    for (const std::string& remark : dataset.remarks)
+      fmt::print(stderr, "{}\n", base::quote::terminal(remark));
     return {std::move(dataset.train.labels), std::move(dataset.class_names)};
   }
   const std::vector<std::int64_t> numbers_read = data::read_numbers(source.labels_file);

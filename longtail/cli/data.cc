@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "longtail/base/error.h"
+#include "longtail/base/quote.h"
 #include "longtail/base/text.h"
 #include "longtail/cli/commands.h"
 #include "longtail/cli/interrupt.h"
@@ -35,7 +36,7 @@ struct Options {
   std::string data;
   std::string url;
   std::string root;
-  std::string fit = "stretch";
+  std::optional<std::string> fit;
   bool skip_unreadable = false;
   std::optional<int> image_size;
   int timeout = 30;
@@ -148,10 +149,24 @@ std::string numbers(const std::array<float, 3>& values, int channels) {
 }
 
 data::PictureOptions picture_options(const Options& options) {
-  return {data::parse_fit(options.fit), options.skip_unreadable, options.image_size.value_or(data::kSide)};
+  return {data::parse_fit(options.fit.value_or("stretch")), options.skip_unreadable,
+          options.image_size.value_or(data::kSide)};
+}
+
+// Flags about pictures and lists beside a source that has none; whether images are square already, loading knows.
+void refuse_idle_flags(const Options& options, const std::string& source) {
+  const auto kind = source.substr(0, source.find(':'));
+  const bool published = data::find_published(source) != nullptr;
+  const auto refuse = [&](const char* flag) {
+    base::fail<base::UsageError>("{} would do nothing with `{}`; leave it out", flag, source);
+  };
+  if (published && options.fit) refuse("--fit");
+  if (kind != "folder" && kind != "list" && options.skip_unreadable) refuse("--skip-unreadable");
+  if (kind != "list" && !options.root.empty()) refuse("--root");
 }
 
 void info(const Options& options) {
+  refuse_idle_flags(options, options.name);
   const auto started = Clock::now();
   const data::Dataset data = data::load_dataset(options.name, options.data, picture_options(options));
   const double seconds = std::chrono::duration<double>(Clock::now() - started).count();
@@ -168,6 +183,8 @@ void info(const Options& options) {
   fmt::print("{:<12}{}: {}{}\n", "classes", data.classes(),
              base::join(std::span(data.class_names).first(shown), ", "),
              shown < data.class_names.size() ? ", ..." : "");
+  fmt::print("{:<12}{}x{} pixels{}\n", "images", data.side, data.side,
+             data.form.empty() ? "" : fmt::format(", made square by `{}`", data.form));
   fmt::print("{:<12}{}\n", "channels", data.channels);
   fmt::print("{:<12}{}\n", "mean", numbers(data.mean, data.channels));
   fmt::print("{:<12}{}\n", "deviation", numbers(data.deviation, data.channels));
@@ -176,7 +193,7 @@ void info(const Options& options) {
   if (data.picture_side > 0)
     fmt::print("{:<12}{} pixels, the median of their shorter sides\n", "pictures", data.picture_side);
   fmt::print("{:<12}{:.2f} s\n", "loaded in", seconds);
-  for (const std::string& remark : data.remarks) fmt::print("{}\n", remark);
+  for (const std::string& remark : data.remarks) fmt::print("{}\n", base::quote::terminal(remark));
 }
 
 void fetch(const Options& options) {
@@ -213,18 +230,24 @@ std::string own_source(const std::string& path) {
 }
 
 void import(const Options& options) {
-  catch_interrupts();
   const fs::path folder = destination(options);
   fs::path target;
   bool replaced = false;
   if (const auto* published = data::find_published(options.name)) {
+    refuse_idle_flags(options, options.name);
+    if (options.image_size)
+      base::fail<base::UsageError>("published data are kept as they are; leave --image-size out");
+    catch_interrupts();
     target = data::import_published(*published, options.path, folder, interrupted);
   } else {
     replaced = fs::exists(data::own_place(options.name, folder));
+    const std::string source = own_source(options.path);
+    refuse_idle_flags(options, source);
     data::PictureOptions pictures = picture_options(options);
     pictures.keep_side = !options.image_size;
-    const data::Dataset own = data::load_dataset(own_source(options.path), options.root, pictures);
-    for (const std::string& remark : own.remarks) fmt::print("{}\n", remark);
+    const data::Dataset own = data::load_dataset(source, options.root, pictures);
+    for (const std::string& remark : own.remarks) fmt::print("{}\n", base::quote::terminal(remark));
+    catch_interrupts();  // until here nothing was written, and a signal may end the program as it does any
     target = data::import_own(options.name, own, folder, interrupted);
   }
   fmt::print("{} is in {}{}\n", options.name, target.string(),

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "longtail/base/test_paths.h"
+#include "longtail/base/text.h"
 #include "longtail/cli/testing.h"
 #include "longtail/data/registry.h"
 #include "longtail/data/testing.h"
@@ -78,6 +79,41 @@ TEST(Data, ImportKeepsArraysAtTheirOwnSize) {
   ASSERT_EQ(run_program({"data", "import", "pets", large + "/pets", "--data", kept}).code, 0);
   EXPECT_EQ(data::load_dataset("pets", kept, {.side = 64}).hash,
             data::load_dataset("pets", large, {.side = 64}).hash);
+}
+
+TEST(Data, AFlagThatWouldDoNothingIsRefused) {
+  const TempFolder folder;
+  write_pictures(folder / "photos");
+  const std::string cache = (folder / "cache").string(), photos = (folder / "photos").string();
+  ASSERT_EQ(run_program({"data", "import", "pets", photos, "--data", cache, "--fit", "crop"}).code, 0);
+  EXPECT_THAT(run_program({"data", "info", "pets", "--data", cache}).out,
+              HasSubstr("images      32x32 pixels, made square by `crop`"));
+  const std::vector<std::vector<std::string>> idle = {
+      {"info", "pets", "--data", cache, "--fit", "pad"},
+      {"info", "pets", "--data", cache, "--skip-unreadable"},
+      {"import", "other", cache + "/pets", "--data", cache, "--fit", "pad"},
+      {"import", "other", photos, "--data", cache, "--root", photos},
+      {"import", "cifar10", photos, "--data", cache, "--fit", "pad"},
+      {"import", "cifar10", photos, "--data", cache, "--image-size", "64"}};
+  for (std::vector<std::string> words : idle) {
+    words.insert(words.begin(), "data");
+    SCOPED_TRACE(base::join(words, " "));
+    const Outcome outcome = run_program(words);
+    EXPECT_EQ(outcome.code, 2) << outcome.err;
+    EXPECT_THAT(outcome.err,
+                testing::AnyOf(HasSubstr("would do nothing"), HasSubstr("leave --image-size out")));
+  }
+}
+
+TEST(Data, TheNameOfAFileIsShownToTheTerminalAndNotObeyed) {
+  const TempFolder folder;
+  write_pictures(folder / "photos");
+  write_file(folder / "photos/train/cat/\x1b[31m.png", "no picture");
+  const Outcome outcome =
+      run_program({"data", "info", "folder:" + (folder / "photos").string(), "--skip-unreadable"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("\\x1b[31m.png"));
+  EXPECT_THAT(outcome.out, testing::Not(HasSubstr("\x1b")));
 }
 
 TEST(Data, ListsAreImportedFromTheRootTheirPathsAreRelativeTo) {

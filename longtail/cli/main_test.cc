@@ -41,6 +41,7 @@ TEST(Program, RefusesAnEmptyValue) {
                                                           {"sample", "--indices", "3", "--shard", ""},
                                                           {"subset", "--labels", ""},
                                                           {"train", "--out", ""},
+                                                          {"train", "--out", "x", "--counts-file", ""},
                                                           {"theory", "--strategies", "uniform", ""}};
   for (const auto& words : commands) {
     const Outcome outcome = run_program(words);

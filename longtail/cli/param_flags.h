@@ -33,6 +33,8 @@ void add_param_flags(App& app, const base::ParamTable<Config>& table, Config& co
           help);
     } else {
       option = app.add_option_function(info.flag(), set, help)->type_name(info.type);
+      // No milestone is a choice, and no folder of data means the usual places.
+      if (info.type == "integers" || info.name == "data") option->may_be_empty();
     }
     option->group(info.section.empty() ? "Options" : "Parameters: " + info.section);
   }

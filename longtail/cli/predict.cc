@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "longtail/base/error.h"
+#include "longtail/base/quote.h"
 #include "longtail/base/text.h"
 #include "longtail/cli/commands.h"
 #include "longtail/data/pictures.h"
@@ -87,7 +88,7 @@ class Printer {
       fmt::print("{}{}", first_ ? "[" : ",\n ", object.dump());
       first_ = false;
     } else {
-      fmt::print("{}  {}\n", picture.string(), base::join(words, ", "));
+      fmt::print("{}  {}\n", base::quote::terminal(picture.string()), base::join(words, ", "));
     }
   }
   void end() const {
@@ -110,7 +111,7 @@ void run(const PredictArguments& arguments) {
     std::vector<fs::path> read;
     for (std::size_t i = from; i < std::min(from + kAtOnce, pictures.size()); ++i) {
       try {
-        const auto one = data::read_picture(pictures[i], predictor.fit(), predictor.shape());
+        const auto one = data::read_picture(pictures[i], predictor.form(), predictor.shape());
         pixels.insert(pixels.end(), one.begin(), one.end());
         read.push_back(pictures[i]);
       } catch (const base::Error& error) {

@@ -62,7 +62,9 @@ Available classes_of(const SampleArguments& arguments) {
   return available;
 }
 
-void check(const SampleArguments& arguments, std::int64_t images) {
+void check(const SampleArguments& arguments, const sampling::Strategy& strategy, std::int64_t images) {
+  sampling::refuse_late_change("strategy", strategy.name(), strategy.deferral(arguments.epochs),
+                               arguments.epochs);
   if (arguments.epoch >= arguments.epochs) {
     base::fail<base::UsageError>("there is no epoch {} in a training of {}; epochs are counted from 0",
                                  arguments.epoch, arguments.epochs);
@@ -72,6 +74,7 @@ void check(const SampleArguments& arguments, std::int64_t images) {
         "a batch of {} is larger than an epoch of {} draws; give a smaller --batch-size", arguments.batch,
         images);
   }
+  if (!arguments.out.empty()) refuse_other_endings(arguments.out);
   if (!arguments.shard.empty() && arguments.out.empty() && arguments.indices == 0) {
     base::fail<base::UsageError>("--shard goes with --out or --indices: the table is about the whole epoch");
   }
@@ -159,6 +162,11 @@ void print_summary(const SampleArguments& arguments, const std::vector<Line>& cl
 
 // The stream itself, an index a line: what training reads, for other programs to compare with.
 void print_indices(const sampling::IndexStream& stream, std::int64_t count) {
+  if (stream.is_permutation() && count > stream.size()) {
+    base::fail<base::UsageError>(
+        "an epoch without replacement has {} indices here, not {}; give a smaller --indices", stream.size(),
+        count);
+  }
   std::vector<std::int64_t> block;
   for (std::int64_t first = 0; first < count; first += static_cast<std::int64_t>(block.size())) {
     block.resize(static_cast<std::size_t>(std::min<std::int64_t>(count - first, 1 << 16)));
@@ -173,7 +181,7 @@ void run(const SampleArguments& arguments) {
   const Available available = classes_of(arguments);
   const std::int64_t images =
       std::accumulate(available.counts.begin(), available.counts.end(), std::int64_t{0});
-  check(arguments, images);
+  check(arguments, *strategy, images);
   const ShardOf part = ShardOf::parse(arguments.shard);
   const sampling::Situation situation{arguments.epoch, arguments.epochs, {}, arguments.batch};
   if (arguments.indices > 0) {

@@ -37,13 +37,16 @@ ShardOf ShardOf::parse(const std::string& text) {
   return {static_cast<int>(*part) - 1, static_cast<int>(*of)};
 }
 
+void refuse_other_endings(const std::string& path) {
+  if (path.ends_with(".npy") || path.ends_with(".txt")) return;
+  base::fail<base::UsageError>("{} ends neither with .npy nor with .txt; the name says how to write it",
+                               path);
+}
+
 std::int64_t write_epoch(const sampling::IndexStream& stream, const std::string& path) {
   static_assert(std::endian::native == std::endian::little);
+  refuse_other_endings(path);
   const bool npy = path.ends_with(".npy");
-  if (!npy && !path.ends_with(".txt")) {
-    base::fail<base::UsageError>("{} ends neither with .npy nor with .txt; the name says how to write it",
-                                 path);
-  }
   std::vector<std::int64_t> draws(static_cast<std::size_t>(stream.size()));
   stream.fill(0, draws);
   std::string bytes;

@@ -14,7 +14,9 @@ struct ShardOf {
   static ShardOf parse(const std::string& text);
 };
 
-// Writes all draws of the stream; says how many. A UsageError for a name that ends neither so nor so.
+// A UsageError for a name that ends neither with .npy nor with .txt.
+void refuse_other_endings(const std::string& path);
+// Writes all draws of the stream; says how many.
 std::int64_t write_epoch(const sampling::IndexStream& stream, const std::string& path);
 
 }  // namespace longtail::cli

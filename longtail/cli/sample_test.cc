@@ -103,6 +103,25 @@ TEST(SampleCommand, RefusesInSentences) {
   refused({"--draws", "0"}, "0 is not above 0");
   refused({"--epoch", "-1"}, "-1 is below 0");
   refused({"--epochs", "ten"}, "`ten` is not a number");
+  refused({"--epochs", "0x10"}, "`0x10` is not a number");
+  refused({"--epochs", "2.5"}, "`2.5` is not a whole number");
+  refused({"--strategy", "deferred", "--epochs", "90"},
+          "`strategy` is `deferred`, which changes at epoch 160");
+  refused({"--strategy", "stratified:of=deferred", "--epochs", "90"}, "which changes at epoch 160");
+  refused({"--strategy", "deferred:then=deferred(at=500),at=10"}, "which changes at epoch 500");
+  refused({"--strategy", "repeat_factor:threshold=2"}, "it must be above 0 and at most 1");
+  refused({"--out", "epoch.csv"}, "epoch.csv ends neither with .npy nor with .txt");
+  refused({"--strategy", "uniform", "--indices", "10848"}, "an epoch without replacement has 10847 indices");
+  refused({"--labels", "a.txt", "--skip-unreadable"}, "excludes");
+}
+
+// A script that counts with `seq -w` writes 042; in C that would be 34.
+TEST(SampleCommand, ANumberWithALeadingZeroIsDecimal) {
+  const auto indices = [](const std::string& seed, const std::string& epoch) {
+    return run_program({"sample", "--seed", seed, "--epoch", epoch, "--indices", "5"}).out;
+  };
+  EXPECT_EQ(indices("042", "010"), indices("42", "10"));
+  EXPECT_NE(indices("042", "010"), indices("34", "8"));
 }
 
 TEST(SampleCommand, PrintsTheIndicesOfAShard) {

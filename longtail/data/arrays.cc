@@ -6,6 +6,7 @@
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
 #include "longtail/base/text.h"
+#include "longtail/data/image.h"
 
 namespace longtail::data {
 namespace {
@@ -14,6 +15,7 @@ namespace fs = std::filesystem;
 using base::fail;
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;  // of an array; memory is what limits it
+constexpr const char* kFormFile = "picture_form.txt";
 constexpr std::string_view kMagic("\x93NUMPY\x01\x00", 8);
 
 std::uint64_t item_size(const std::string& type, const std::string& where) {
@@ -79,6 +81,18 @@ Split read_split(const fs::path& folder, const std::string& name, ImageShape& sh
   return split;
 }
 
+// A name a line. Blank lines at the end are nobody's; one before would give every later class its neighbour's name.
+std::vector<std::string> read_names(const fs::path& path) {
+  std::vector<std::string> names;
+  for (const std::string& line : base::split(base::read_text(path), '\n'))
+    names.emplace_back(base::trim(line));
+  while (!names.empty() && names.back().empty()) names.pop_back();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i].empty()) fail("{}: line {} is blank; it is the name of class {}", path.string(), i + 1, i);
+  }
+  return names;
+}
+
 void write_split(const Dataset& data, const Split& split, const fs::path& folder, const std::string& name,
                  const Stop& stop) {
   OutFile images(folder / (name + "_images.npy"));
@@ -119,6 +133,7 @@ NpyHeader parse_npy(std::span<const std::uint8_t> file, const std::string& where
   while (!text.starts_with(')')) {
     const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
     const auto extent = base::parse_integer(text.substr(0, digits));
+    if (extent && *extent == 0) fail("{}: there is nothing in it (its shape has a 0)", where);
     if (!extent || *extent < 1 || static_cast<std::uint64_t>(*extent) > most / items) {
       fail("{}: truncated or damaged: its shape is larger than its data", where);
     }
@@ -137,7 +152,7 @@ NpyHeader parse_npy(std::span<const std::uint8_t> file, const std::string& where
 
 std::span<const std::string> array_files() {
   static const std::vector<std::string> names = {"train_images.npy", "train_labels.npy", "test_images.npy",
-                                                 "test_labels.npy", "class_names.txt"};
+                                                 "test_labels.npy",  "class_names.txt",  kFormFile};
   return names;
 }
 
@@ -166,13 +181,15 @@ Dataset read_arrays(const fs::path& folder) {
          test.channels);
   }
   if (fs::exists(folder / "class_names.txt", ignored)) {
-    for (const std::string& line : base::split(base::read_text(folder / "class_names.txt"), '\n')) {
-      if (const auto name = base::trim(line); !name.empty()) data.class_names.emplace_back(name);
-    }
+    data.class_names = read_names(folder / "class_names.txt");
   } else {
     const auto last = std::max_element(data.train.labels.begin(), data.train.labels.end());
     const int classes = last == data.train.labels.end() ? 0 : *last + 1;
     for (int i = 0; i < classes; ++i) data.class_names.push_back(std::to_string(i));
+  }
+  if (fs::exists(folder / kFormFile, ignored)) {
+    data.form = base::trim(base::read_text(folder / kFormFile));
+    parse_form(data.form);
   }
   measure_channels(data);
   return data;
@@ -184,6 +201,10 @@ void write_arrays(const Dataset& data, const fs::path& folder, const Stop& stop)
   OutFile names(folder / "class_names.txt");
   for (const std::string& name : data.class_names) names.write(name + "\n");
   names.close();
+  if (data.form.empty() || data.form == kFitNames[0]) return;
+  OutFile form(folder / kFormFile);
+  form.write(data.form + "\n");
+  form.close();
 }
 
 }  // namespace longtail::data

@@ -4,6 +4,8 @@
 //                                        the side is a multiple of 8 from 16 to 128
 //   train_labels.npy, test_labels.npy    uint8, int32 or int64, (images)
 //   class_names.txt                      one per line; if absent the classes are called 0, 1, ...
+//   picture_form.txt                     how pictures became these images (Dataset::form), for `predict`; only if it
+//                                        is known and they were not stretched
 #pragma once
 
 #include <cstdint>

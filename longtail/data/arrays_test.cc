@@ -118,6 +118,30 @@ TEST(Arrays, LabelsMayBeBytesOrLongAndClassesNeedNoNames) {
   EXPECT_THAT(data.class_names, ElementsAre("0", "1"));
 }
 
+TEST(Arrays, ABlankNameIsRefusedInsteadOfShiftingTheNamesBehindIt) {
+  const TempFolder folder;
+  import_own("birds", tiny(), folder.path());
+  const auto load = [&] { return load_dataset("birds", folder.path()).class_names; };
+  write_file(folder / "birds/class_names.txt", "one\ntwo words\n\n \n");
+  EXPECT_THAT(load(), ElementsAre("one", "two words"));
+  write_file(folder / "birds/class_names.txt", "one\n\ntwo words\n");
+  EXPECT_THAT(error_of([&] { load(); }),
+              HasSubstr("class_names.txt: line 2 is blank; it is the name of class 1"));
+}
+
+TEST(Arrays, HowPicturesBecameImagesIsKeptBesideThem) {
+  const TempFolder folder;
+  Dataset data = tiny();
+  data.form = "crop";
+  import_own("birds", data, folder.path());
+  EXPECT_EQ(load_dataset("birds", folder.path()).form, "crop");
+  EXPECT_EQ(load_dataset("birds", folder.path(), {.fit = Fit::kCrop}).hash, data.hash);
+  EXPECT_THAT(error_of([&] { load_dataset("birds", folder.path(), {.fit = Fit::kPad}); }),
+              HasSubstr("so a fit of pad would do nothing"));
+  write_file(folder / "birds/picture_form.txt", "framed:28x99");
+  EXPECT_THAT(error_of([&] { load_dataset("birds", folder.path()); }), HasSubstr("framed:28x99"));
+}
+
 TEST(Arrays, DamagedHeadersAndWrongSizesAreRefused) {
   const std::string good = "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 2), }\n";
   EXPECT_EQ(fault(npy(good, "abcd")), "");
@@ -129,6 +153,8 @@ TEST(Arrays, DamagedHeadersAndWrongSizesAreRefused) {
               HasSubstr("in C order"));
   EXPECT_THAT(fault(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }\n", "abcd")),
               HasSubstr("`<f4`"));
+  EXPECT_THAT(fault(npy("{'descr': '|u1', 'fortran_order': False, 'shape': (0, 3), }\n", "")),
+              HasSubstr("there is nothing in it"));
   EXPECT_THAT(
       fault(npy("{'descr': '|u1', 'fortran_order': False, 'shape': (9999999999999, 9999999999999), }\n",
                 "abcd")),

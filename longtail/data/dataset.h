@@ -36,6 +36,8 @@ struct Dataset {
   std::string hash;                  // SHA-256 over the pixels and labels of both splits
   // Sentences on what was done beyond reading: a test part split off, classes or files left out.
   std::vector<std::string> remarks{};
+  // How pictures became these images, as parse_form (image.h) reads it; empty if nothing is known of it, or no picture was.
+  std::string form{};
   int picture_side = 0;  // median of the shorter sides of pictures read from files; 0: not read from pictures
 
   int classes() const { return static_cast<int>(class_names.size()); }

@@ -8,6 +8,7 @@
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
+#include "longtail/data/image.h"
 
 namespace longtail::data {
 namespace {
@@ -108,7 +109,7 @@ fs::path find_file(const fs::path& folder, const std::string& name) {
   return {};
 }
 
-Split read_split(const fs::path& folder, const std::string& stem, std::string_view which) {
+Split read_split(const fs::path& folder, const std::string& stem, std::string_view which, std::string& form) {
   const fs::path images = find_file(folder, stem + "-images-idx3-ubyte");
   const fs::path labels = find_file(folder, stem + "-labels-idx1-ubyte");
   if (images.empty() || labels.empty()) {
@@ -116,7 +117,7 @@ Split read_split(const fs::path& folder, const std::string& stem, std::string_vi
          images.empty() ? "images-idx3-ubyte" : "labels-idx1-ubyte");
   }
   Split split;
-  split.pixels = parse_idx_images(base::read_bytes(images, kLargestIdxFile), images.string());
+  split.pixels = parse_idx_images(base::read_bytes(images, kLargestIdxFile), images.string(), &form);
   split.labels = parse_idx_labels(base::read_bytes(labels, kLargestIdxFile), labels.string());
   if (split.pixels.size() != split.labels.size() * kPixels) {
     fail("{} has {} images but {} has {} labels", images.string(), split.pixels.size() / kPixels,
@@ -127,7 +128,8 @@ Split read_split(const fs::path& folder, const std::string& stem, std::string_vi
 
 }  // namespace
 
-std::vector<std::uint8_t> parse_idx_images(std::span<const std::uint8_t> file, const std::string& where) {
+std::vector<std::uint8_t> parse_idx_images(std::span<const std::uint8_t> file, const std::string& where,
+                                           std::string* form) {
   Input input(file, where);
   if (input.big_endian() != 0x803) fail("{}: not an IDX file of images (bytes in three dimensions)", where);
   const std::uint64_t count = input.big_endian();
@@ -140,6 +142,8 @@ std::vector<std::uint8_t> parse_idx_images(std::span<const std::uint8_t> file, c
     fail("{}: truncated: it promises {} images, more than it has bytes for; get the file again", where,
          count);
   }
+  if (form && (rows < kSide || columns < kSide))
+    *form = framed_form(static_cast<int>(rows), static_cast<int>(columns));
   const std::uint64_t top = (kSide - rows) / 2;
   const std::uint64_t left = (kSide - columns) / 2;
   std::vector<std::uint8_t> pixels(count * kPixels);
@@ -174,8 +178,9 @@ bool has_idx(const fs::path& folder) { return !find_file(folder, "train-images-i
 Dataset read_idx(const fs::path& folder) {
   Dataset data;
   data.channels = 1;
-  data.train = read_split(folder, "train", "training");
-  data.test = read_split(folder, "t10k", "test");
+  std::string form_of_test;
+  data.train = read_split(folder, "train", "training", data.form);
+  data.test = read_split(folder, "t10k", "test", form_of_test);
   const auto last = std::max_element(data.train.labels.begin(), data.train.labels.end());
   const int classes = last == data.train.labels.end() ? 0 : *last + 1;
   for (int i = 0; i < classes; ++i) data.class_names.push_back(std::to_string(i));

@@ -13,7 +13,9 @@
 namespace longtail::data {
 
 // One file already in memory, plain or gzipped; `where` names it in errors.
-std::vector<std::uint8_t> parse_idx_images(std::span<const std::uint8_t> file, const std::string& where);
+// `form` is given the form of smaller images (Dataset::form).
+std::vector<std::uint8_t> parse_idx_images(std::span<const std::uint8_t> file, const std::string& where,
+                                           std::string* form = nullptr);
 std::vector<std::int32_t> parse_idx_labels(std::span<const std::uint8_t> file, const std::string& where);
 
 // True if the folder holds the training images under their usual name, with or without .gz.

@@ -1,5 +1,6 @@
 #include "longtail/data/idx.h"
 
+#include "longtail/data/pictures.h"
 #include "longtail/data/registry.h"
 #include "longtail/data/testing.h"
 
@@ -96,6 +97,23 @@ TEST(Idx, AFolderOfYourOwnLoadsWithMeasuredConstants) {
   EXPECT_THAT(data.class_names, ElementsAre("0", "1", "2"));
   EXPECT_GT(data.mean[0], 0.3F);
   EXPECT_GT(data.deviation[0], 0.2F);
+}
+
+TEST(Idx, APictureIsFramedAsTheImagesOfTheFilesAre) {
+  const TempFolder folder;
+  write_tiny_idx(folder.path(), std::string("\0\1", 2), std::string("\1\0", 2));
+  const Dataset data = load_dataset("idx:" + folder.path().string());
+  EXPECT_EQ(data.form, "framed:28x28");
+  const std::string samples = idx_images(1, 28, 28).substr(16);  // as the first training image has them
+  write_file(folder / "first.png", encode_png(28, 28, 1, to_bytes(samples)));
+  const auto first = data.image(data.train, 0);
+  EXPECT_EQ(read_picture(folder / "first.png", parse_form(data.form), data.shape()),
+            Bytes(first.begin(), first.end()));
+  std::string form = "none";
+  parse_idx_images(to_bytes(idx_images(1, 32, 32)), "file", &form);
+  EXPECT_EQ(form, "none");
+  parse_idx_images(to_bytes(idx_images(1, 20, 28)), "file", &form);
+  EXPECT_EQ(form, "framed:20x28");
 }
 
 TEST(Idx, ErrorsOfAFolderNameWhatIsMissingOrWrong) {

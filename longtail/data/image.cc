@@ -228,6 +228,33 @@ Fit parse_fit(std::string_view name) {
   return static_cast<Fit>(found - names.begin());
 }
 
+PictureForm parse_form(std::string_view text) {
+  constexpr std::string_view kFramed = "framed:";
+  if (!text.starts_with(kFramed)) return {parse_fit(text)};
+  const auto sides = base::split(text.substr(kFramed.size()), 'x');
+  const auto rows = base::parse_integer(sides.front()), columns = base::parse_integer(sides.back());
+  const auto inside = [](const auto& side) { return side && *side >= 1 && *side <= kSide; };
+  if (sides.size() != 2 || !inside(rows) || !inside(columns)) {
+    fail("`{}` is no form of a picture; it would be framed:ROWSxCOLUMNS, of 1 to {} pixels each", text,
+         kSide);
+  }
+  return {Fit::kStretch, static_cast<int>(*rows), static_cast<int>(*columns)};
+}
+
+std::string framed_form(int rows, int columns) { return fmt::format("framed:{}x{}", rows, columns); }
+
+Window window_of(const Picture& picture, const PictureForm& form) {
+  if (form.rows == 0) return window_of(picture, form.fit);
+  // The frame in the picture's own pixels: exact where the picture has the size of those the frame was made for.
+  const auto scaled = [](std::int64_t pixels, std::int64_t length, int inside) {
+    return (2 * pixels * length + inside) / (2 * inside);
+  };
+  const std::int64_t width = picture.width, height = picture.height;
+  return {-scaled((kSide - form.columns) / 2, width, form.columns),
+          -scaled((kSide - form.rows) / 2, height, form.rows), scaled(kSide, width, form.columns),
+          scaled(kSide, height, form.rows)};
+}
+
 Window window_of(const Picture& picture, Fit fit) {
   const std::int64_t width = picture.width, height = picture.height;
   if (fit == Fit::kStretch) return {0, 0, width, height};

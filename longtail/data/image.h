@@ -37,6 +37,16 @@ inline constexpr std::array<std::string_view, 3> kFitNames = {"stretch", "crop",
 // An Error lists the names.
 Fit parse_fit(std::string_view name);
 
+// A Fit, or a picture stretched to rows x columns in the middle of a black square of 32 x 32, as the digits of MNIST are.
+struct PictureForm {
+  Fit fit = Fit::kStretch;
+  int rows = 0;  // 0: no frame
+  int columns = 0;
+};
+// "stretch", "crop", "pad" or "framed:28x28"; anything else is an Error.
+PictureForm parse_form(std::string_view text);
+std::string framed_form(int rows, int columns);
+
 // A rectangle in the pixels of a picture. It may reach beyond the picture, where all is black.
 struct Window {
   std::int64_t x = 0;
@@ -46,6 +56,7 @@ struct Window {
 };
 // What of the picture is seen.
 Window window_of(const Picture& picture, Fit fit);
+Window window_of(const Picture& picture, const PictureForm& form);
 
 // What the window shows stretched to side x side, each new pixel the exact mean of the area it covers,
 // rounded half up; planar, always three channels (a grey picture three times the same).

@@ -220,6 +220,8 @@ TEST(Image, CropShowsTheMiddleAndPadPutsBlackAround) {
   EXPECT_EQ(window_of(pattern(40, 20, 1), Fit::kCrop).x, 10);
   EXPECT_EQ(window_of(pattern(40, 20, 1), Fit::kPad).y, -10);
   EXPECT_THAT(error_of([] { parse_fit("crob"); }), HasSubstr("did you mean `crop`"));
+  EXPECT_THAT(error_of([] { parse_form("framed:28"); }), HasSubstr("framed:ROWSxCOLUMNS"));
+  EXPECT_THAT(error_of([] { parse_form("framed:28x33"); }), HasSubstr("framed:28x33"));
 }
 
 TEST(Image, WebpGivesBackItsSamplesStillOrAnimated) {

@@ -179,10 +179,11 @@ std::vector<bool> test_part(const std::vector<PictureEntry>& entries) {
   return chosen;
 }
 
-std::vector<std::uint8_t> read_picture(const fs::path& path, Fit fit, const ImageShape& shape) {
+std::vector<std::uint8_t> read_picture(const fs::path& path, const PictureForm& form,
+                                       const ImageShape& shape) {
   const Picture picture = decode_picture(base::read_bytes(path, kLargestPicture), path.string());
   std::vector<std::uint8_t> pixels(ImageShape{3, shape.side}.values());
-  area_average(picture, window_of(picture, fit), shape.side, pixels);
+  area_average(picture, window_of(picture, form), shape.side, pixels);
   if (shape.channels == 3) return pixels;
   const std::size_t plane = pixels.size() / 3;
   for (std::size_t i = 0; i < plane; ++i) {
@@ -227,6 +228,7 @@ Dataset read_listing(Listing& listing, const PictureOptions& options, const std:
                     std::all_of(test.grey.begin(), test.grey.end(), is_grey);
   data.channels = grey ? 1 : 3;
   data.side = options.side;
+  data.form = kFitNames[static_cast<std::size_t>(options.fit)];
   data.train = to_split(train, grey);
   data.test = to_split(test, grey);
   data.class_names = listing.classes;

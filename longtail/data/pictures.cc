@@ -119,6 +119,12 @@ Dataset read_picture_folder(const fs::path& folder, const PictureOptions& option
          train.string());
   }
   if (!test.empty()) {
+    if (folders_in(test).empty()) {
+      fail(
+          "{}: there is no class folder in it; move it away, and a fifth of each class is set aside for "
+          "testing",
+          test.string());
+    }
     for (std::string& name : class_folders(test, listing)) listing.classes.push_back(std::move(name));
     std::sort(listing.classes.begin(), listing.classes.end());
     listing.classes.erase(std::unique(listing.classes.begin(), listing.classes.end()), listing.classes.end());

@@ -53,7 +53,8 @@ std::vector<bool> test_part(const std::vector<PictureEntry>& entries);
 
 // One picture as the data sets here have it: planar, of the shape (one channel: of a colour picture the mean
 // of red, green and blue).
-std::vector<std::uint8_t> read_picture(const std::filesystem::path& path, Fit fit, const ImageShape& shape);
+std::vector<std::uint8_t> read_picture(const std::filesystem::path& path, const PictureForm& form,
+                                       const ImageShape& shape);
 
 // The lines of one list file.
 std::vector<PictureEntry> parse_picture_list(std::string_view text, const std::filesystem::path& root,

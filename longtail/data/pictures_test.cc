@@ -74,6 +74,11 @@ TEST(Pictures, FaultsOfAFolderAreNamed) {
               HasSubstr("train/stray.png: expected only a folder for each class"));
   EXPECT_THAT(fault([](const fs::path& p) { fs::create_directories(p / "train/cat/more"); }),
               HasSubstr("train/cat/more: it is not a regular file"));
+  EXPECT_THAT(fault([](const fs::path& p) {
+                fs::remove_all(p / "test");
+                write_file(p / "test/1.png", flat_png(3, 3, 1, 1, 1));  // as for a competition
+              }),
+              HasSubstr("test: there is no class folder in it; move it away"));
 }
 
 TEST(Pictures, EveryFileThatCannotBeUsedIsInOneListAndCanBeSkipped) {

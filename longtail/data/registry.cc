@@ -9,6 +9,7 @@
 #include "longtail/data/arrays.h"
 #include "longtail/data/cifar.h"
 #include "longtail/data/idx.h"
+#include "longtail/data/image.h"
 #include "longtail/data/readers/reader.h"
 
 namespace longtail::data {
@@ -44,7 +45,8 @@ std::vector<std::int64_t> count_labels(const Split& split, int classes) {
 }
 
 void check_published(const PublishedData& published, const Dataset& data, const fs::path& folder) {
-  const std::string again = fmt::format("get it again with `longtail data fetch {} --again`", published.name);
+  const std::string again =
+      fmt::format("move it away and get it again with `longtail data fetch {}`", published.name);
   const auto wrong = [&](std::string_view what) {
     fail("{}: this is not {} as published: {}; {}", folder.string(), published.name, what, again);
   };
@@ -75,6 +77,15 @@ void check_published(const PublishedData& published, const Dataset& data, const 
   }
 }
 
+// A fit is for pictures that are read now; of images that are square already it would change the run's name and nothing else.
+void refuse_idle_fit(std::string_view name, const Dataset& data, const PictureOptions& pictures) {
+  const std::string_view wanted = kFitNames[static_cast<std::size_t>(pictures.fit)];
+  if (pictures.fit == Fit::kStretch || data.form == wanted) return;
+  fail<base::UsageError>(
+      "the images of `{}` are square as they are, so a fit of {} would do nothing; leave it out", name,
+      wanted);
+}
+
 [[noreturn]] void not_found(const PublishedData& published, const fs::path& dir) {
   std::vector<std::string> looked;
   for (const fs::path& folder : data_folders(dir)) looked.push_back(folder.string());
@@ -89,6 +100,7 @@ Dataset load_own(std::string_view name, std::string_view kind, std::string_view 
   Dataset data = find_reader(kind, name).read(path, dir, pictures);
   data.name = name;
   seal(data, path);
+  refuse_idle_fit(name, data, pictures);
   if (!pictures.keep_side) resize_images(data, pictures.side);
   return data;
 }
@@ -104,6 +116,7 @@ Dataset load_dataset(std::string_view name, const fs::path& dir, const PictureOp
     const auto folder = find_data(*published, dir);
     if (!folder) not_found(*published, dir);
     Dataset data = load_published(*published, *folder);
+    refuse_idle_fit(name, data, pictures);
     if (!pictures.keep_side) resize_images(data, pictures.side);
     return data;
   }
@@ -160,10 +173,14 @@ std::vector<FormFiles> published_files(const PublishedData& published) {
 
 std::optional<fs::path> find_data(const PublishedData& published, const fs::path& dir) {
   const std::vector<const CifarForm*> forms = forms_of(published);
-  for (const fs::path& base : data_folders(dir)) {
-    for (const std::string& place : published.places) {
-      const fs::path folder = place == "." ? base : base / place;
-      if (published.idx ? has_idx(folder) : form_in(folder, forms) != nullptr) return folder;
+  // Files that lie loose in a folder (the place ".") may be another set's, whose files have the same names: last.
+  for (const bool loose : {false, true}) {
+    for (const fs::path& base : data_folders(dir)) {
+      for (const std::string& place : published.places) {
+        if ((place == ".") != loose) continue;
+        const fs::path folder = loose ? base : base / place;
+        if (published.idx ? has_idx(folder) : form_in(folder, forms) != nullptr) return folder;
+      }
     }
   }
   return std::nullopt;

@@ -39,6 +39,17 @@ TEST(Registry, AFolderMayHoldTheDataOrBeIt) {
   EXPECT_EQ(find_data(cifar100()), path);
 }
 
+// Files of MNIST and of Fashion-MNIST have the same names.
+TEST(Registry, LooseFilesAreTakenOnlyWhereNoFolderIsCalledLikeTheData) {
+  const TempFolder folder;
+  const ScopedVariable own("LONGTAIL_DATA", (folder / "loose").string());
+  const ScopedVariable home("HOME", folder.path().string());
+  write_file(folder / "loose/train-images-idx3-ubyte", "x");
+  EXPECT_EQ(find_data(*find_published("mnist")), folder / "loose");
+  write_file(folder / ".cache/longtail/mnist/train-images-idx3-ubyte", "x");
+  EXPECT_EQ(find_data(*find_published("mnist")), folder / ".cache/longtail/mnist");
+}
+
 TEST(Registry, DataThatIsNotThereIsAnErrorThatSaysWhereItWasLookedForAndWhatToDo) {
   const TempFolder folder;
   EXPECT_THAT(error_of([&] { load_dataset("cifar100", folder.path()); }),

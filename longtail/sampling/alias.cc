@@ -1,7 +1,10 @@
 #include "longtail/sampling/alias.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+
+#include "longtail/base/error.h"
 
 namespace longtail::sampling {
 namespace {
@@ -13,6 +16,8 @@ constexpr Fixed kSlot = Fixed{1} << 64;
 // rounding.
 std::vector<Fixed> weights_of(std::span<const double> probabilities) {
   const long double sum = std::accumulate(probabilities.begin(), probabilities.end(), 0.0L);
+  if (!(sum > 0) || !std::isfinite(sum))
+    base::fail("probabilities must have a finite sum above 0, not {}", static_cast<double>(sum));
   const auto classes = static_cast<long double>(probabilities.size());
   std::vector<Fixed> weights;
   for (const double p : probabilities) weights.push_back(static_cast<Fixed>(p / sum * classes * 0x1.0p64L));

@@ -33,7 +33,7 @@ StrategyKind repeat_factor() {
   table
       .add("threshold", &RepeatFactorConfig::threshold,
            "Share of the images below which a class is repeated.")
-      .above(0);
+      .above(0, 1);
   table
       .add("exponent", &RepeatFactorConfig::exponent,
            "How much a rarer class is repeated; 1 gives all of them the same share.")

@@ -24,6 +24,16 @@ std::string canonical_strategy(std::string_view text) { return make_strategy(tex
 
 const std::vector<base::VariantInfo>& strategies() { return family().infos(); }
 
+void refuse_late_change(std::string_view param, std::string_view text, const std::optional<Deferral>& change,
+                        int epochs) {
+  if (!change || change->epoch < epochs) return;
+  base::fail<base::UsageError>(
+      "`{}` is `{}`, which changes at epoch {}, but the last of {} epochs is {} (counted from 0); use an "
+      "earlier "
+      "`at`, or a part of the training (at=0.8)",
+      param, text, change->epoch, epochs, epochs - 1);
+}
+
 void refuse_feedback(const Strategy& strategy) {
   if (strategy.feedback() == Feedback::kNone) return;
   base::fail(

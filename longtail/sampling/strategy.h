@@ -75,6 +75,11 @@ std::string canonical_strategy(std::string_view text);
 // Every strategy with its parameters and a sentence, for --help, the documentation and other languages.
 const std::vector<base::VariantInfo>& strategies();
 
+// A UsageError if the change lies beyond the last epoch: what never comes to its second part would train, and stand in
+// tables, under a wrong name. `param` is what the text was given for: "strategy", "loss".
+void refuse_late_change(std::string_view param, std::string_view text, const std::optional<Deferral>& change,
+                        int epochs);
+
 // For commands that work ahead of a training: an Error if the strategy needs feedback from one.
 void refuse_feedback(const Strategy& strategy);
 

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -205,6 +206,15 @@ TEST(Strategy, DeferredTakesAPartOfTheTraining) {
   EXPECT_EQ(make_strategy("deferred")->deferral(100)->epoch, 160);
 }
 
+TEST(Strategy, AChangeInsideAnotherStrategyIsKnown) {
+  const auto stratified = make_strategy("stratified:of=deferred(at=50)")->deferral(100);
+  ASSERT_TRUE(stratified.has_value());
+  EXPECT_EQ(stratified->epoch, 50);
+  EXPECT_EQ(stratified->first, "stratified");  // of uniform, which goes without saying
+  EXPECT_EQ(make_strategy("deferred:then=deferred(at=500),at=10")->deferral(100)->epoch, 500);
+  EXPECT_EQ(make_strategy("deferred:then=deferred(at=50),at=10")->deferral(100)->epoch, 10);
+}
+
 TEST(Strategy, DeferredRefusesTwoKindsOfFeedback) {
   EXPECT_THROW(make_strategy("deferred:first=focus,then=adaptive"), base::Error);
   EXPECT_THROW(make_strategy("deferred:first=adaptive,then=focus"), base::Error);
@@ -281,6 +291,12 @@ TEST(Strategy, EveryKindDescribesItself) {
   }
   EXPECT_EQ(names.size(), 11u);
   EXPECT_EQ(strategies()[3].parameter_words(), "gamma: above 0 (default 1)");
+}
+
+TEST(AliasTable, RefusesWhatIsNoDistribution) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<std::vector<double>> none = {{0.5, nan}, {0.0, 0.0}, {1.0, HUGE_VAL}};
+  for (const std::vector<double>& probabilities : none) EXPECT_THROW(AliasTable{probabilities}, base::Error);
 }
 
 // The probability that the table gives to each class, added up slot by slot, is the one it was made from.

@@ -20,6 +20,11 @@ class Stratified final : public Strategy {
   }
   bool stratified(const Situation&) const override { return true; }
   Feedback feedback() const override { return of_->feedback(); }
+  std::optional<Deferral> deferral(int epochs) const override {
+    std::optional<Deferral> change = of_->deferral(epochs);
+    if (change) change->first = canonical_strategy("stratified:of=" + base::in_brackets(change->first));
+    return change;
+  }
 
  private:
   std::unique_ptr<Strategy> of_;

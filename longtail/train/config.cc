@@ -152,7 +152,9 @@ void add_run_params(Table& table) {
       .incidental();
   table
       .add("data", &RunConfig::data,
-           "Folder with the files of the data set. Empty: the cache of `longtail data`.")
+           "Folder with the files of the data set; for `list:` the one that its paths are relative to. "
+           "Empty: the usual places "
+           "(docs/data.md).")
       .incidental();
   table.add("threads", &RunConfig::threads, "Threads; 0 is all CPUs. Results do not depend on it.")
       .between(0, 1024)
@@ -166,17 +168,6 @@ Table make_table() {
   add_train_params(table);
   add_run_params(table);
   return table;
-}
-
-// What never comes to its second part would train, and stand in tables, under a wrong name.
-void refuse_late_change(const char* param, const std::string& text,
-                        const std::optional<sampling::Deferral>& change, int epochs) {
-  if (!change || change->epoch < epochs) return;
-  base::fail<base::UsageError>(
-      "`{}` is `{}`, which changes at epoch {}, but the last of {} epochs is {} (counted from 0); use an "
-      "earlier "
-      "`at`, or a part of the training (at=0.8)",
-      param, text, change->epoch, epochs, epochs - 1);
 }
 
 }  // namespace
@@ -210,10 +201,10 @@ void check(const RunConfig& config) {
       }
     }
   }
-  refuse_late_change("strategy", config.strategy,
-                     sampling::make_strategy(config.strategy)->deferral(config.epochs), config.epochs);
-  refuse_late_change("loss", config.loss, nn::make_loss(config.loss, {})->deferral(config.epochs),
-                     config.epochs);
+  const auto strategy = sampling::make_strategy(config.strategy);
+  sampling::refuse_late_change("strategy", config.strategy, strategy->deferral(config.epochs), config.epochs);
+  sampling::refuse_late_change("loss", config.loss, nn::make_loss(config.loss, {})->deferral(config.epochs),
+                               config.epochs);
   if (config.subset.profile == "default" && config.subset.rho != data::SubsetConfig{}.rho) {
     data::refuse_idle_ratio(data::decided(config.subset, config.dataset), config.dataset);
   }
@@ -223,8 +214,7 @@ void check(const RunConfig& config) {
                                    config.epochs);
     }
   }
-  if (config.val_fraction <= 0 &&
-      sampling::make_strategy(config.strategy)->feedback() == sampling::Feedback::kHeldOut) {
+  if (config.val_fraction <= 0 && strategy->feedback() == sampling::Feedback::kHeldOut) {
     base::fail<base::UsageError>(
         "strategy `{}` looks at the accuracy on held-out images, but none are held out; set `val_fraction` "
         "(--val-fraction 0.1)",

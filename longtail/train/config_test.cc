@@ -162,6 +162,11 @@ TEST(Config, CombinationsThatCannotBeAreRefusedInASentence) {
     config.strategy = config.loss = text;
     EXPECT_EQ(check_refusal(config), "") << text;
   }
+  config.strategy = "stratified:of=deferred";
+  EXPECT_THAT(check_refusal(config), HasSubstr("which changes at epoch 160"));
+  config.strategy = "uniform";
+  config.loss = "deferred:then=deferred(at=500),at=10";
+  EXPECT_THAT(check_refusal(config), HasSubstr("which changes at epoch 500"));
   config.loss = "deferred:at=160";
   EXPECT_THAT(check_refusal(config), HasSubstr("`loss` is `deferred:at=160`, which changes at epoch 160"));
   config = {};

@@ -68,7 +68,7 @@ Predictor::Predictor(const std::filesystem::path& run, const PredictorOptions& o
     fail("the log in {} speaks of {} channels, but the network has {}", run.string(), image.channels,
          state_.channels);
   }
-  fit_ = data::parse_fit(image.fit);
+  form_ = data::parse_form(image.fit);
   frame_.channels = state_.channels;
   frame_.side = state_.spec().side;
   frame_.class_names = log().class_names;

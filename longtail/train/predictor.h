@@ -30,7 +30,7 @@ class Predictor {
 
   const RunLog& log() const { return *state_.log; }
   const std::vector<std::string>& class_names() const { return log().class_names; }
-  data::Fit fit() const { return fit_; }
+  const data::PictureForm& form() const { return form_; }
   data::ImageShape shape() const { return frame_.shape(); }
   int epoch() const { return epoch_; }  // of the network, counted from 1
   std::string engine() const { return std::string(engine_->name()); }
@@ -42,7 +42,7 @@ class Predictor {
   Checkpoint state_;
   const NetworkState* network_ = nullptr;  // in state_
   int epoch_ = 0;
-  data::Fit fit_ = data::Fit::kStretch;
+  data::PictureForm form_;
   data::Dataset frame_;  // shape and constants, without images
   std::unique_ptr<base::ThreadPool> pool_;
   std::unique_ptr<nn::Engine> engine_;

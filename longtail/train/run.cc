@@ -96,7 +96,8 @@ class Training {
     // A finished run needs neither data nor engine.
     if (std::filesystem::exists(state_path(options_.folder))) {
       state_ = read_state(options_.folder);
-      refuse_other_config(options_.folder, state_.config, config_map(config_));
+      if (!is_run(state_, config_))
+        refuse_other_config(options_.folder, state_.config, config_map(config_));
       read_timings(log_path(options_.folder), *state_.log);
     }
     if (finished()) return;
@@ -210,7 +211,7 @@ RunLog Training::fresh_log(const Fingerprint& print) const {
     fresh.image.mean.push_back(data_.set->mean[c]);
     fresh.image.deviation.push_back(data_.set->deviation[c]);
   }
-  fresh.image.fit = config_.fit;
+  fresh.image.fit = data_.set->form.empty() ? config_.fit : data_.set->form;
   fresh.config = state_.config;
   fresh.selected_on = data_.validation.size() > 0 ? "validation" : "test";
   fresh.selected_by = config_.select;
@@ -426,7 +427,7 @@ void Training::keep(int epochs_done) const {
 bool is_whole(const RunConfig& config, const std::filesystem::path& folder) {
   if (!base::present(state_path(folder)) || !base::present(log_path(folder))) return false;
   const Checkpoint state = read_state(folder);
-  return state.log->finished && state.config == config_map(resolved(config)) &&
+  return state.log->finished && is_run(state, resolved(config)) &&
          read_log(log_path(folder)).finished;
 }
 
@@ -438,9 +439,11 @@ RunLog run_training(const RunConfig& config, const RunOptions& options) {
     return *log;
   }
   // What cannot be is refused before the parent is trained.
-  const auto wanted = config_map(resolved(config));
-  if (base::present(state_path(options.folder)))
-    refuse_other_config(options.folder, read_state(options.folder).config, wanted);
+  const RunConfig wanted = resolved(config);
+  if (base::present(state_path(options.folder))) {
+    const Checkpoint held = read_state(options.folder);
+    if (!is_run(held, wanted)) refuse_other_config(options.folder, held.config, config_map(wanted));
+  }
   RunConfig first = config;
   first.rebalance = kNoRebalance;
   RunOptions training = options;
