@@ -113,17 +113,23 @@ std::vector<std::string> refusal_sentences(const std::map<std::string, std::vect
   return sentences;
 }
 
+// Of claims with the same verdict, how many have it from fewer seeds than the paper's.
+std::string so_far_words(int count, int partial) {
+  if (partial == 0) return "";
+  return partial == count ? " so far" : fmt::format(" ({} of them so far)", partial);
+}
+
 std::string count_of(const std::vector<Claim>& claims) {
-  std::map<Verdict, int> counts;
-  bool partial = false;
+  std::map<Verdict, int> counts, partial;
   for (const Claim& claim : claims) {
     ++counts[claim.ours.verdict];
-    partial = partial || (claim.ours.verdict != Verdict::kOpen && claim.ours.partial);
+    partial[claim.ours.verdict] += claim.ours.partial;
   }
-  return fmt::format("Of the paper's {} claims {} {}{}, {} {} not, {} cannot be told.", claims.size(),
-                     counts[Verdict::kHolds], counts[Verdict::kHolds] == 1 ? "holds" : "hold",
-                     partial ? " so far" : "", counts[Verdict::kFails],
-                     counts[Verdict::kFails] == 1 ? "does" : "do", counts[Verdict::kOpen]);
+  const int hold = counts[Verdict::kHolds], fail = counts[Verdict::kFails];
+  return fmt::format("Of the paper's {} claims {} {}{}, {} {} not{}, {} cannot be told.", claims.size(), hold,
+                     hold == 1 ? "holds" : "hold", so_far_words(hold, partial[Verdict::kHolds]), fail,
+                     fail == 1 ? "does" : "do", so_far_words(fail, partial[Verdict::kFails]),
+                     counts[Verdict::kOpen]);
 }
 
 // The cell that is farthest from the paper's.

@@ -98,12 +98,32 @@ TEST(AgainstTest, PartOfTheRunsIsComparedAndTheRestIsNamed) {
   EXPECT_EQ(verdict("Tail: progressive is above uniform for every seed, ρ = 100"), "holds so far");
   EXPECT_THAT(against.statements,
               Contains(AllOf(HasSubstr("Of the paper's 17 claims"), HasSubstr(" so far, "))));
+  EXPECT_THAT(against.statements, Not(Contains(HasSubstr("of them so far"))));
   EXPECT_EQ(verdict("Tail: progressive has the highest mean of the four, ρ = 100"), "cannot be told");
   EXPECT_EQ(verdict("Overall: the seeds disagree whether progressive is above uniform, ρ = 100"),
             "cannot be told");
   EXPECT_EQ(verdict("Tail: progressive is above uniform for every seed, ρ = 50"), "cannot be told");
   EXPECT_EQ(claim(against.claims, "Tail: progressive has the highest mean of the four, ρ = 100").ours.words,
             "no run of Square-Root");
+}
+
+TEST(AgainstTest, OfTheClaimsThatHoldItIsCountedHowManyDoSoFar) {
+  const Against against = against_paper(some_runs([](const report::RunResult& run) {
+                                          return run.rho == 100 || (run.rho == 50 && run.seed == 42);
+                                        }),
+                                        {});
+  int hold = 0, so_far = 0, open = 0;
+  for (const Claim& one : against.claims) {
+    hold += one.ours.verdict == Verdict::kHolds;
+    so_far += one.ours.verdict == Verdict::kHolds && one.ours.partial;
+    open += one.ours.verdict == Verdict::kOpen;
+  }
+  EXPECT_GT(so_far, 0);
+  EXPECT_GT(hold, so_far);
+  ASSERT_EQ(hold + open, 17);
+  EXPECT_THAT(against.statements, Contains("Of the paper's 17 claims " + std::to_string(hold) + " hold (" +
+                                           std::to_string(so_far) + " of them so far), 0 do not, " +
+                                           std::to_string(open) + " cannot be told."));
 }
 
 TEST(AgainstTest, ASingleRunIsComparedAndTheTerminalSaysThatNoFindingCanBeTold) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "longtail/report/block_design.h"
 #include "longtail/report/multivariate_t.h"
@@ -18,16 +19,6 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Residuals differ grossly if equal ones would give this unlikely a largest share.
 constexpr double kGross = 0.01;
-// Pairs without the baseline have this part of the error probability beside the comparisons with it, from
-// more than so many strategies on (simulated: bench/bench_families).
-constexpr double kPairShare = 0.25;
-constexpr int kWholeShare = 4;
-
-// Error probability of the pairs without the baseline. A race has enough of it to spare.
-double pair_alpha(const FamilyOptions& options, int strategies, bool with_baseline) {
-  const bool whole = options.entrants > 0 || !with_baseline || strategies <= kWholeShare;
-  return whole ? options.alpha : kPairShare * options.alpha;
-}
 
 // Half-widths of the intervals for i minus j: against the baseline (Dunnett, two-sided), with i as the one
 // that might be the best (Hsu, one-sided), and among all pairs (Tukey).
@@ -169,6 +160,19 @@ class Separate {
   int others_ = 1;
   double alpha_ = 0.05, pair_alpha_ = 0.05;
 };
+
+// The strategies that are compared: those that share seeds with the baseline, directly or through others. If there are
+// none, the largest set that shares seeds within itself, the first of equals.
+std::vector<std::size_t> with_common_seeds(const SeedTable& table, std::size_t baseline) {
+  std::vector<std::size_t> most;
+  if (baseline < table.strategies()) most = connected(table, baseline);
+  if (most.size() > 1) return most;
+  for (std::size_t i = 0; i < table.strategies(); ++i) {
+    std::vector<std::size_t> own = connected(table, i);
+    if (own.size() > most.size()) most = std::move(own);
+  }
+  return most;
+}
 
 // One strategy of each training, the one with the most runs: what the residual is estimated from. All if there is one
 // training only, or if these have no seeds in common.
@@ -352,7 +356,7 @@ Family analyse(const SeedTable& table, const FamilyOptions& options) {
     return family;
   }
   family.leader = first;
-  std::vector<std::size_t> who = connected(table, first);
+  const std::vector<std::size_t> who = with_common_seeds(table, options.baseline);
   if (who.size() < 2) {
     const auto with_runs = std::count_if(family.standings.begin(), family.standings.end(),
                                          [](const Standing& one) { return one.seeds > 0; });
@@ -429,62 +433,6 @@ SeedTable part_of(const SeedTable& table, const std::vector<std::size_t>& strate
                              row.begin() + static_cast<std::ptrdiff_t>(std::min(seeds, row.size())));
   }
   return part;
-}
-
-std::vector<Lead> leads_of(const Family& family) {
-  std::vector<Lead> leads;
-  for (const std::size_t i : family.may_be_best()) {
-    if (i == family.leader) continue;
-    leads.push_back({family.standings[family.leader].effect - family.standings[i].effect,
-                     i == family.baseline || family.leader == family.baseline});
-  }
-  return leads;
-}
-
-double chance_to_settle(const std::vector<Lead>& leads, double residual, int strategies, int seeds,
-                        double alpha, int entrants) {
-  const double dof = static_cast<double>(strategies - 1) * (seeds - 1);
-  const bool race = entrants > 0;
-  // Of the step-down test the range of all but one: those between the leader and a rival are seldom all. A race has
-  // one critical value for all pairs.
-  const double pair = pair_alpha({.alpha = alpha, .entrants = entrants}, strategies, true);
-  const int means = race ? entrants : std::max(2, strategies - 1);
-  const int others = (race ? entrants : strategies) - 1;
-  Box box;
-  for (const Lead& lead : leads) {
-    box.low.push_back(lead.with_baseline ? dunnett_critical(others, dof, 1 - alpha, Sides::kTwo)
-                                         : all_pairs_critical(means, dof, 1 - pair));
-    box.high.push_back(kInfinity);
-    box.shift.push_back(lead.ahead / (residual * std::sqrt(2.0 / seeds)));
-  }
-  // The leader's mean is common to all of these differences.
-  const std::vector<double> loadings(leads.size(), leads.size() > 1 ? std::sqrt(0.5) : 0);
-  return product_probability(loadings, dof, box);
-}
-
-int seeds_to_settle(const Family& family, int seeds, double chance, int most) {
-  if (family.may_be_best().size() < 2) return 0;
-  if (family.method != Method::kPooled) return -1;
-  const std::vector<Lead> leads = leads_of(family);
-  int strategies = 0;
-  for (const Standing& one : family.standings) strategies += one.comparable;
-  const auto enough = [&](int count) {
-    return chance_to_settle(leads, family.residual, strategies, count, family.alpha) >= chance;
-  };
-  if (!enough(seeds + most)) return -1;
-  int low = seeds, high = seeds + most;  // enough at high
-  for (int step = 1; low + step < high; step *= 2) {
-    if (enough(low + step)) {
-      high = low + step;
-    } else {
-      low += step;
-    }
-  }
-  while (high - low > 1) {
-    const int middle = (low + high) / 2;
-    (enough(middle) ? high : low) = middle;
-  }
-  return high - seeds;
 }
 
 }  // namespace longtail::report

@@ -99,10 +99,16 @@ struct Family {
 // seeds is. NaN stays NaN.
 double possible(double difference);
 
+// Compared are the baseline and those that seeds link with it, directly or through others. Where it has no seed in common
+// with anybody, the largest set that seeds link is compared within itself.
 Family analyse(const SeedTable& table, const FamilyOptions& options = {});
 
 // The table of some of the strategies and the first seeds only.
 SeedTable part_of(const SeedTable& table, const std::vector<std::size_t>& strategies, std::size_t seeds);
+
+// Error probability of the pairs without the baseline, of so many strategies. A race has enough of it to spare. (This and
+// what follows: family_settle.cc)
+double pair_alpha(const FamilyOptions& options, int strategies, bool with_baseline);
 
 // How far the leader is ahead of one that still may be the best.
 struct Lead {
@@ -113,14 +119,19 @@ std::vector<Lead> leads_of(const Family& family);
 
 inline constexpr double kSettledChance = 0.8;
 
-// The chance that after `seeds` seeds the leader alone may be the best, if its leads and the residual are
-// what they seem and everything else is ruled out. The residual is told by `strategies` with these seeds. At a look of
-// a race `entrants` are those that began (FamilyOptions); it may have been settled at a look before, so over all looks
-// the chance is no smaller.
+// The chance that after `seeds` seeds of each the leader alone may be the best, if its leads and the residual are
+// what they seem and everything else is ruled out. The residual is told by `strategies` with these seeds, less those that
+// are `sharing` a training with another. At a look of a race `entrants` are those that began (FamilyOptions); it may have
+// been settled at a look before, so over all looks the chance is no smaller.
 double chance_to_settle(const std::vector<Lead>& leads, double residual, int strategies, int seeds,
-                        double alpha, int entrants = 0);
-// How many more seeds give that an 80% chance; 0 if it is settled, -1 if more than `most` or not to be told. Not of a
-// race, which has its own critical values and looks.
+                        double alpha, int entrants = 0, int sharing = 0);
+// The fewest and the most seeds of those that may be the best; none: 0.
+struct SeedRange {
+  int fewest = 0, most = 0;
+};
+SeedRange seeds_of_candidates(const Family& family);
+// How many more than `seeds` seeds of each give that an 80% chance; 0 if it is settled, -1 if more than `most` or not to be
+// told. Where runs are missing `seeds` are the fewest. Not of a race, which has its own critical values and looks.
 int seeds_to_settle(const Family& family, int seeds, double chance = kSettledChance, int most = 100);
 
 }  // namespace longtail::report

@@ -16,14 +16,21 @@ namespace {
 std::string p_text(double p) { return p < 0.0005 ? "p < 0.001" : fmt::format("p = {:.3f}", p); }
 
 std::string interval_words(const Comparison& c) {
-  return std::isfinite(c.low) ? fmt::format(" ({} to {})", fixed(c.low, 2, true), fixed(c.high, 2, true))
-                              : "";
+  return std::isfinite(c.low)
+             ? fmt::format(" ({} to {})", fixed_bound(c.low, 2, true), fixed_bound(c.high, 2, true))
+             : "";
 }
 
 void remark_on_statistics(const Summary& summary, std::vector<std::string>& remarks) {
-  // With one seed a family has no intervals: chance can establish nothing there.
-  const auto families = std::count_if(summary.families.begin(), summary.families.end(),
-                                      [](const FamilyOf& one) { return one.family.method != Method::kNone; });
+  // With one seed a family has no intervals, and where the baseline is not compared none with it: chance can establish
+  // nothing there.
+  const auto families =
+      std::count_if(summary.families.begin(), summary.families.end(), [](const FamilyOf& one) {
+        const auto& all = one.family.standings;
+        return one.family.method != Method::kNone &&
+               std::any_of(all.begin(), all.end(),
+                           [](const Standing& own) { return std::isfinite(own.difference); });
+      });
   if (families == 0) return;
   remarks.push_back(fmt::format(
       "Intervals: 95%, together for all comparisons of one metric in one condition with {} (Dunnett; a run "
@@ -70,6 +77,48 @@ void remark_on_sharing(const Summary& summary, std::vector<std::string>& remarks
       "epoch), "
       "so that chance moves them together: the residual is taken from one series of each training.",
       most, of, most == 1 ? "s" : ""));
+}
+
+// Where the numbers of a finding are not those of its pairs.
+void remark_on_missing_runs(const Results& results, const Summary& summary,
+                            std::vector<std::string>& remarks) {
+  constexpr double kSeen = 0.005;  // in two decimals
+  for (const Condition& condition : results.conditions) {
+    const bool apart =
+        std::any_of(summary.comparisons.begin(), summary.comparisons.end(), [&](const Comparison& c) {
+          return c.condition == condition && std::abs(c.difference - c.mean) > kSeen;
+        });
+    if (!apart) continue;
+    remarks.push_back(
+        fmt::format("At {}: runs are missing, so differences are by least squares over all runs (each is "
+                    "strategy + seed); the paired tables have the means of the pairs alone.",
+                    condition.phrase()));
+  }
+}
+
+// Series without a pair have no finding, and a baseline without one gives nobody any.
+void remark_on_links(const Summary& summary, std::vector<std::string>& remarks) {
+  for (const FamilyOf& one : summary.families) {
+    if (one.metric != Metric::kOverall) continue;
+    const auto& all = one.family.standings;
+    std::vector<std::string> indirect;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (std::isfinite(all[i].difference) &&
+          !find_comparison(summary, one.series[i], one.condition, one.metric))
+        indirect.push_back(one.series[i].title());
+    }
+    if (!indirect.empty())
+      remarks.push_back(fmt::format(
+          "At {}: {} {} no seed with {}; {} through the other series, and only the table of intervals has "
+          "it.",
+          one.condition.phrase(), base::listed(indirect), indirect.size() == 1 ? "shares" : "share",
+          summary.baseline.title(), indirect.size() == 1 ? "its difference goes" : "each difference goes"));
+    const bool any = std::any_of(all.begin(), all.end(), [](const Standing& own) { return own.comparable; });
+    if (any && one.family.baseline < all.size() && !all[one.family.baseline].comparable)
+      remarks.push_back(
+          fmt::format("At {}: {} shares no seed with the other series, which are compared among themselves.",
+                      one.condition.phrase(), summary.baseline.title()));
+  }
 }
 
 // Where one seed is compared, the spread is that of the series with several.
@@ -164,11 +213,12 @@ Finding finding_of(const Comparison& c, const Series& baseline) {
       std::count_if(c.differences.begin(), c.differences.end(), [](double d) { return d > 0; });
   const auto below =
       std::count_if(c.differences.begin(), c.differences.end(), [](double d) { return d < 0; });
-  const bool up = c.difference > 0;
+  // By least squares over all runs the difference may be of the other sign than the pairs.
+  const bool up = c.difference > 0, pairs_up = c.mean > 0;
   const std::string where = fmt::format("{} accuracy at {}", metric_title(c.metric), c.condition.phrase());
   const std::string who = c.series.title(), whom = baseline.title();
-  const std::string seeds = fmt::format("{} for {} of {} seed{}", up ? "above" : "below", up ? above : below,
-                                        c.pairs(), c.pairs() == 1 ? "" : "s");
+  const std::string seeds = fmt::format("{} for {} of {} seed{}", pairs_up ? "above" : "below",
+                                        pairs_up ? above : below, c.pairs(), c.pairs() == 1 ? "" : "s");
   std::string tests;
   if (c.holm_p) {
     tests = fmt::format("; sign flips: {}, {} after Holm's correction", p_text(*c.p),
@@ -204,6 +254,8 @@ std::vector<std::string> remarks_of(const Results& results, const Summary& summa
   }
   remark_on_spread(summary, remarks);
   remark_on_sharing(summary, remarks);
+  remark_on_missing_runs(results, summary, remarks);
+  remark_on_links(summary, remarks);
   remark_on_single_seeds(results, summary, remarks);
   remark_on_check(summary, remarks);
   remark_on_selection(results, summary, remarks);

@@ -112,6 +112,7 @@ const std::vector<Cell>* row_of(const Made& made, const Finding& finding) {
 
 struct Pairs {
   int above = 0, below = 0, all = 0;
+  double sum = 0;
 };
 Pairs pairs_of(const Made& made, const Finding& finding) {
   Pairs pairs;
@@ -124,6 +125,7 @@ Pairs pairs_of(const Made& made, const Finding& finding) {
     pairs.above += d > 0;
     pairs.below += d < 0;
     pairs.all += 1;
+    pairs.sum += d;
   }
   return pairs;
 }
@@ -150,7 +152,8 @@ void check_sentence(const Made& made, const Finding& finding) {
     EXPECT_NE(verdict, "not established");
   }
   const std::string interval =
-      std::isfinite(low) ? fmt::format(" ({} to {})", fixed(low, 2, true), fixed(high, 2, true)) : "";
+      std::isfinite(low) ? fmt::format(" ({} to {})", fixed_bound(low, 2, true), fixed_bound(high, 2, true))
+                         : "";
   const auto seeds = [](int count) { return fmt::format("{} seed{}", count, count == 1 ? "" : "s"); };
   std::string expected;
   if (verdict == "no difference") {
@@ -158,8 +161,8 @@ void check_sentence(const Made& made, const Finding& finding) {
     expected = fmt::format("{}{} and {} do not differ in any of {}.", where, who, whom, seeds(pairs.all));
   } else {
     const bool up = difference > 0;
-    const std::string tail = fmt::format(", {} for {} of {}", up ? "above" : "below",
-                                         up ? pairs.above : pairs.below, seeds(pairs.all));
+    const std::string tail = fmt::format(", {} for {} of {}", pairs.sum > 0 ? "above" : "below",
+                                         pairs.sum > 0 ? pairs.above : pairs.below, seeds(pairs.all));
     expected = verdict == "established"
                    ? fmt::format("{}{} is {} {} by {} points{}{}", where, who, up ? "above" : "below", whom,
                                  fixed(std::abs(difference), 2), interval, tail)
@@ -194,7 +197,7 @@ void check_recommendation(const Made& made) {
       if (series.title() != row[1].text) continue;
       if (row[8].text == "ruled out") out.push_back(series);
       if (row[8].text == "yes") in.push_back(series);
-      if (row[8].text == "ruled out") continue;
+      if (row[8].text == "ruled out" || row[8].text == "not compared") continue;
       const double effect = series == made.summary.baseline ? 0 : row[2].value;
       if (effect > best + 1e-9) {
         best = effect;
@@ -306,6 +309,60 @@ TEST(FindingsTest, WhereOneSeedIsComparedIsSaid) {
       summarise(read_results(paths), {}).remarks,
       Contains(HasSubstr("1 of 3 series is compared by one seed at ρ = 50, 2 of 3 series are compared by "
                          "one seed at ρ = 100: their intervals")));
+}
+
+Summary summary_of(const test::Folder& folder, const std::string& lines) {
+  base::write_atomically(folder.path() / "mine.csv", "rho,strategy,seed,overall,head,medium,tail\n" + lines);
+  const std::vector<std::filesystem::path> paths = {folder.path() / "mine.csv"};
+  return summarise(read_results(paths), {});
+}
+
+TEST(FindingsTest, SeedsAreCountedByTheSignOfTheirPairsAndARemarkSaysWhyTheDifferenceIsAnother) {
+  const test::Folder folder("pairs_and_squares");
+  const std::string three =
+      "100,uniform,1,39,60,40,\n100,uniform,2,40.1,60,40,\n100,class_balanced,1,34,60,40,\n"
+      "100,class_balanced,2,35,60,40,\n100,class_balanced,3,36,60,40,\n100,progressive,1,39.5,60,40,\n";
+  const Summary missing = summary_of(folder, three + "100,progressive,3,39,60,40,\n");
+  const Comparison* c = find_comparison(missing, Series("progressive"), Condition(100), Metric::kOverall);
+  ASSERT_TRUE(c);
+  EXPECT_LT(c->difference, 0);
+  EXPECT_NEAR(c->mean, 0.5, 1e-9);
+  EXPECT_THAT(finding_of(*c, missing.baseline).sentence, HasSubstr(", above for 1 of 1 seed."));
+  const std::string remark = "At ρ = 100: runs are missing, so differences are by least squares";
+  EXPECT_THAT(missing.remarks, Contains(HasSubstr(remark)));
+  const Summary whole = summary_of(
+      folder,
+      three + "100,uniform,3,41,60,40,\n100,progressive,2,40.3,60,40,\n100,progressive,3,39,60,40,\n");
+  EXPECT_THAT(whole.remarks, Not(Contains(HasSubstr(remark))));
+}
+
+TEST(FindingsTest, WhoIsComparedThroughOthersAndABaselineThatIsNotAreNamed) {
+  const test::Folder folder("no_pairs");
+  std::string chain, apart;
+  for (int seed = 1; seed <= 6; ++seed) {
+    const auto line = [&](const char* strategy, double at) {
+      const double own =
+          at + 0.3 * seed + 0.1 * test::noise(3, 8, static_cast<std::uint64_t>(10 * at) + seed);
+      return fmt::format("100,{},{},{:.2f},60,40,\n", strategy, seed, own);
+    };
+    chain += line("class_balanced", 53) + (seed < 4 ? line("uniform", 57) : line("square_root", 61));
+    apart += seed == 6 ? line("uniform", 57) : line("class_balanced", 53) + line("square_root", 61);
+  }
+  const Summary linked = summary_of(folder, chain);
+  EXPECT_FALSE(find_comparison(linked, Series("square_root"), Condition(100), Metric::kOverall));
+  EXPECT_THAT(linked.remarks,
+              Contains("At ρ = 100: Square-Root shares no seed with Uniform; its difference goes through the "
+                       "other series, and only the table of intervals has it."));
+  const Summary without = summary_of(folder, apart);
+  EXPECT_THAT(without.leads, Contains("Use square-root. Overall accuracy 61.9; class-balanced is ruled out. "
+                                      "Not compared, for want of common seeds: uniform."));
+  EXPECT_THAT(without.remarks, Contains("At ρ = 100: Uniform shares no seed with the other series, which are "
+                                        "compared among themselves."));
+  EXPECT_THAT(without.remarks, Not(Contains(HasSubstr("Dunnett"))));
+  const auto table = intervals_table(without, Condition(100));
+  ASSERT_TRUE(table);
+  EXPECT_EQ(table->rows[0][1].text, "Uniform");
+  EXPECT_EQ(table->rows[0][8].text, "not compared");
 }
 
 TEST(FindingsTest, EverySentenceSaysWhatTheTablesSay) {

@@ -26,8 +26,8 @@ struct Distance {
   bool judged() const { return std::isfinite(low); }
   double margin() const { return high - difference; }
   std::string words() const {
-    return judged() ? fmt::format("{} points ({} to {})", fixed(difference, 2, true), fixed(low, 2, true),
-                                  fixed(high, 2, true))
+    return judged() ? fmt::format("{} points ({} to {})", fixed(difference, 2, true),
+                                  fixed_bound(low, 2, true), fixed_bound(high, 2, true))
                     : fmt::format("{} points", fixed(difference, 2, true));
   }
 };
@@ -180,7 +180,10 @@ std::string Prediction::verdict() const {
                                            : fails > 0 ? Verdict::kFails
                                                        : Verdict::kOpen,
                                            partial, ""});
-  return words + (holds + fails > 0 && open > 0 ? " as far as can be told" : "");
+  const int told = holds + fails;
+  if (told == 0 || open == 0) return words;
+  return fmt::format("{} in {} of {} comparisons; the other{} cannot be told", words, told, told + open,
+                     open == 1 ? "" : "s");
 }
 
 double volatility(std::span<const double> curve, int first) {

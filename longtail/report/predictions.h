@@ -17,7 +17,8 @@ namespace longtail::report {
 struct Prediction {
   std::string words{};
   std::vector<Claim> claims{};
-  // "holds", "does not hold", "holds in part", "cannot be told"; "as far as can be told" where some cannot.
+  // "holds", "does not hold", "holds in part", "cannot be told"; where some comparisons cannot, in how many it does:
+  // "holds in 1 of 4 comparisons; the others cannot be told".
   std::string verdict() const;
 };
 

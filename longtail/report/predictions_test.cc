@@ -115,7 +115,10 @@ TEST(PredictionsTest, OneSeedTellsNothingTwoTellItSoFarAndWhatIsWithinChanceStay
   std::vector<Said> close = kAsPredicted;
   close[5].tail = 7.9;  // progressive at 100
   EXPECT_EQ(judge_predictions(world(close))[0].claims[2].ours.verdict, Verdict::kOpen);
-  EXPECT_EQ(verdicts(world(close))[0], "holds as far as can be told");
+  EXPECT_EQ(verdicts(world(close))[0], "holds in 2 of 3 comparisons; the other cannot be told");
+  close[5].head = 69;  // a point below: within or not
+  EXPECT_EQ(verdicts(world(close))[0], "holds in 1 of 3 comparisons; the others cannot be told");
+  close[5].head = 69.9;
   close[5].tail = 5;
   EXPECT_EQ(verdicts(world(close))[0], "holds in part");  // the head matches, the tail is worse
 }

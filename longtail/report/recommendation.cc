@@ -116,6 +116,12 @@ class Writer {
       : q_(question), v_(verdicts), made_(made) {}
 
   std::string sentence() const {
+    const std::string apart = not_compared_words();
+    return answer() + (apart.empty() ? "" : " " + apart);
+  }
+
+ private:
+  std::string answer() const {
     std::vector<std::string> parts;
     if (!made_.series && v_.family.method == Method::kNone) return refusal();
     if (!made_.series && v_.candidates.empty()) return contradiction();
@@ -127,7 +133,6 @@ class Writer {
     return base::join(parts, " ");
   }
 
- private:
   const std::string& word(std::size_t row) const { return word_of_row(q_, row); }
   std::string word_of(const std::string& name) const {
     const auto at = std::find(q_.table.names.begin(), q_.table.names.end(), name);
@@ -162,8 +167,8 @@ class Writer {
   bool means_disagree() const {
     const Standing& leader = v_.family.standings[v_.family.leader];
     return std::any_of(v_.family.standings.begin(), v_.family.standings.end(), [&](const Standing& one) {
-      return one.seeds > 0 && (one.mean > leader.mean + kNoSpread ||
-                               (level(one) && one.comparable && one.mean < leader.mean - kNoSpread));
+      return one.comparable &&
+             (one.mean > leader.mean + kNoSpread || (level(one) && one.mean < leader.mean - kNoSpread));
     });
   }
   bool level(const Standing& one) const {
@@ -194,6 +199,19 @@ class Writer {
                       leaders.size() == 1 ? "has" : "share", goal_in_a_sentence(),
                       leaders.size() > 1 && means_disagree() ? " on the seeds they share" : highest_words());
     return out;
+  }
+
+  // Those with runs that no seed links with the ones that are compared. If none are, that has been said.
+  std::string not_compared_words() const {
+    const auto& all = v_.family.standings;
+    std::vector<std::size_t> apart;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].seeds > 0 && !all[i].comparable) apart.push_back(v_.rows[i]);
+    }
+    const bool any = std::any_of(all.begin(), all.end(), [](const Standing& one) { return one.comparable; });
+    return apart.empty() || !any
+               ? ""
+               : fmt::format("Not compared, for want of common seeds: {}.", words_of(apart));
   }
 
   std::string contradiction() const {
@@ -229,7 +247,7 @@ class Writer {
   std::string rival_words(const Change& rival) const {
     if (std::isfinite(rival.low) && std::isfinite(rival.high)) {
       return fmt::format("difference {}, between {} and {}", fixed(rival.difference, 1),
-                         fixed(rival.low, 1, true), fixed(rival.high, 1, true));
+                         fixed_bound(rival.low, 1, true), fixed_bound(rival.high, 1, true));
     }
     if (rival.judgement == Judgement::kNoDifference) return "the same in every seed";
     // Judged by itself, it is the same in every seed or known from one.
@@ -256,22 +274,24 @@ class Writer {
     const std::string other = word_of(change.against);
     const std::string where =
         change.metric == "medium" ? "on the medium classes" : fmt::format("on the {}", change.metric);
-    const auto range = [](double a, double b) { return fmt::format("({} to {})", fixed(a, 1), fixed(b, 1)); };
+    const auto range = [](double a, double b) {
+      return fmt::format("({} to {})", fixed_bound(a, 1), fixed_bound(b, 1));
+    };
     if (change.judgement == Judgement::kCannotTell)
       return fmt::format("{} it is {} {} {}, which cannot be judged", where,
-                         fixed(std::abs(change.difference), 1), change.difference < 0 ? "below" : "above",
-                         other);
+                         fixed_bound(std::abs(change.difference), 1),
+                         change.difference < 0 ? "below" : "above", other);
     const std::string over = name_the_other ? " over " + other : "";
     const std::string to = name_the_other ? " to " + other : "";
     if (change.judgement == Judgement::kEstablished && change.difference > 0)
-      return fmt::format("{} it gains {}{} {}", where, fixed(change.difference, 1), over,
+      return fmt::format("{} it gains {}{} {}", where, fixed_bound(change.difference, 1), over,
                          range(change.low, change.high));
     if (change.judgement == Judgement::kEstablished)
-      return fmt::format("{} it loses {}{} {}", where, fixed(-change.difference, 1), to,
+      return fmt::format("{} it loses {}{} {}", where, fixed_bound(-change.difference, 1), to,
                          range(-change.high, -change.low));
     if (change.judgement == Judgement::kNoDifference)
       return fmt::format("{} it does not differ from {}", where, other);
-    return fmt::format("{} it may lose up to {}{}", where, fixed(-change.low, 1), to);
+    return fmt::format("{} it may lose up to {}{}", where, fixed_bound(-change.low, 1), to);
   }
 
   std::string changes_words() const {
@@ -294,13 +314,25 @@ class Writer {
         count_word(last));
   }
 
+  // They are counted from the fewest seeds of those that may be the best, so where these differ it is said how many it takes.
   std::string more_seeds() const {
     if (made_.rivals.empty()) return "";
+    const SeedRange seeds = seeds_of_candidates(v_.family);
+    const bool alike = seeds.fewest == seeds.most;
     if (!made_.more_seeds) {
       if (v_.family.method != Method::kPooled) return "";
-      return q_.looks ? close_race()
-                      : "They are too close: a hundred more seeds would not settle it with 80% chance.";
+      if (q_.looks) return close_race();
+      return alike ? "They are too close: a hundred more seeds would not settle it with 80% chance."
+                   : fmt::format(
+                         "They are too close: not even {} seeds of each strategy would settle it with 80% "
+                         "chance.",
+                         seeds.fewest + 100);
     }
+    if (!alike)
+      return fmt::format(
+          "With {} seeds of each strategy it would be settled with 80% chance, if the differences are what "
+          "they seem.",
+          count_word(seeds.fewest + *made_.more_seeds));
     return fmt::format(
         "{} more seed{} would settle it with 80% chance, if the differences are what they seem.",
         capital(count_word(*made_.more_seeds)), *made_.more_seeds == 1 ? "" : "s");
@@ -397,45 +429,6 @@ Goal parse_goal(std::string_view name) {
   base::fail<base::UsageError>("there is no goal `{}`; there are balanced, overall, tail and worst", name);
 }
 
-Race run_looks(const SeedTable& table, std::size_t baseline, const LookPlan& plan) {
-  Race race;
-  for (std::size_t i = 0; i < table.strategies(); ++i) race.still_in.push_back(i);
-  const auto whole = [&](int seeds) {
-    const auto count = static_cast<std::size_t>(seeds);
-    if (table.seeds() < count) return false;
-    return std::all_of(race.still_in.begin(), race.still_in.end(), [&](std::size_t i) {
-      const auto& row = table.values[i];
-      return std::all_of(row.begin(), row.begin() + seeds, [](double v) { return std::isfinite(v); });
-    });
-  };
-  for (const int seeds : plan.seeds) {
-    if (race.still_in.size() < 2) break;
-    if (!whole(seeds)) {
-      race.next = seeds;
-      break;
-    }
-    race.rows = race.still_in;
-    const auto at = std::find(race.rows.begin(), race.rows.end(), baseline);
-    const FamilyOptions options{.baseline = static_cast<std::size_t>(at - race.rows.begin()),
-                                .alpha = plan.alpha_of_a_look(),
-                                .entrants = static_cast<int>(table.strategies())};
-    race.family = analyse(part_of(table, race.rows, static_cast<std::size_t>(seeds)), options);
-    ++race.looks;
-    race.still_in.clear();
-    for (std::size_t i = 0; i < race.rows.size(); ++i) {
-      if (race.family.standings[i].may_be_best) {
-        race.still_in.push_back(race.rows[i]);
-      } else if (race.family.standings[i].comparable) {
-        race.dropped.push_back(race.rows[i]);
-        race.dropped_after.push_back(seeds);
-      }
-    }
-    // Without any spread nothing is told apart: all stay.
-    if (race.family.method == Method::kNone) race.still_in = race.rows;
-  }
-  return race;
-}
-
 Recommendation recommend(const Question& question) {
   if (const auto own = with_baseline_of_race(question)) return recommend(*own);
   Recommendation made{.goal = question.goal};
@@ -460,8 +453,8 @@ Recommendation recommend(const Question& question) {
       if (metric == goal_name(question.goal)) continue;
       if (auto change = change_of(question, v, metric, table)) made.changes.push_back(std::move(*change));
     }
-    const int more =
-        question.looks ? seeds_to_settling_look(question, v) : seeds_to_settle(v.family, leader.seeds);
+    const int more = question.looks ? seeds_to_settling_look(question, v)
+                                    : seeds_to_settle(v.family, seeds_of_candidates(v.family).fewest);
     if (more > 0) made.more_seeds = more;
   }
   made.sentence = Writer(question, v, made).sentence();

@@ -51,7 +51,7 @@ struct Race {
 };
 
 // Replays the looks for which all runs are there. A pure function of the table, so it may be called after
-// every run; seeds count in the order of the columns.
+// every run; seeds count in the order of the columns. (looks.cc)
 Race run_looks(const SeedTable& table, std::size_t baseline, const LookPlan& plan);
 
 struct Question {
@@ -81,8 +81,8 @@ struct Recommendation {
   std::vector<std::string> ruled_out{};
   std::vector<Change> rivals{};   // the leader minus each of the others that may be best
   std::vector<Change> changes{};  // the leader by group, costs as well as gains
-  // That would settle it with 80% chance, of a race as many as its next looks can have; none: settled, too close to
-  // say, or no look of the race is left that would.
+  // That would settle it with 80% chance, counted from the fewest seeds of those that may be the best; of a race as many
+  // as its next looks can have. None: settled, too close to say, or no look of the race is left that would.
   std::optional<int> more_seeds{};
   int seeds = 0;  // of the leader
   std::string sentence{};

@@ -342,6 +342,70 @@ TEST(RecommendationTest, ARivalWhoseIntervalExcludesNoughtIsHeldBackByTheGateAnd
     EXPECT_EQ(recommend({.table = table}).sentence.find("As long as"), std::string::npos);
 }
 
+// Two strategies of twelve seeds, one near the first of them of one.
+SeedTable one_run_of_the_last(double last) {
+  return {{"uniform", "class_balanced", "progressive"},
+          {{57.65, 57.69, 56.28, 56.89, 56.61, 58.21, 56.59, 56.21, 57.72, 57.17, 57.73, 56.36},
+           {53.75, 54.24, 53.38, 52.68, 51.91, 53.24, 52.53, 52.64, 53.21, 53.61, 53.25, 52.64},
+           {last, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN}}};
+}
+
+TEST(RecommendationTest, WhereSeedsDifferItIsSaidHowManyOfEachWouldSettleItCountedFromTheFewest) {
+  const SeedTable table = one_run_of_the_last(56.98);
+  const Family family = analyse(table);
+  const Recommendation made = recommend({.table = table});
+  ASSERT_TRUE(made.more_seeds);
+  const int needed = 1 + *made.more_seeds;
+  EXPECT_GE(chance_to_settle(leads_of(family), family.residual, 3, needed, 0.05), kSettledChance);
+  EXPECT_LT(chance_to_settle(leads_of(family), family.residual, 3, needed - 1, 0.05), kSettledChance);
+  EXPECT_GT(needed, 3) << "one more seed of each leaves the last with two";
+  const std::string words = "seeds of each strategy it would be settled with 80% chance, if the differences";
+  EXPECT_NE(made.sentence.find(words), std::string::npos) << made.sentence;
+  EXPECT_EQ(made.sentence.find("more seed"), std::string::npos) << made.sentence;
+  // As level as can be.
+  const double first = analyse(table).standings[2].difference;
+  const Recommendation level = recommend({.table = one_run_of_the_last(56.98 - first + 0.001)});
+  EXPECT_FALSE(level.more_seeds);
+  EXPECT_NE(level.sentence.find("They are too close: not even 101 seeds of each strategy would settle it"),
+            std::string::npos)
+      << level.sentence;
+}
+
+TEST(RecommendationTest, WhoHasNoSeedInCommonIsNamedAndNotCountedAmongTheMeans) {
+  const SeedTable apart{{"uniform", "class_balanced", "square_root", "progressive"},
+                        {{57.13, 57.01, 57.13, kNaN, kNaN, kNaN},
+                         {53.71, 54.00, 52.58, kNaN, kNaN, kNaN},
+                         {54.65, 54.69, 53.28, kNaN, kNaN, kNaN},
+                         {kNaN, kNaN, kNaN, 59.89, 59.61, 61.21}}};
+  EXPECT_EQ(
+      recommend({.table = apart}).sentence,
+      "Use uniform. Balanced accuracy 57.1; class_balanced and square_root are ruled out. Not compared, "
+      "for want of common seeds: progressive.");
+  const Recommendation refused =
+      recommend({.table = {{"a", "b", "c"}, {{40, kNaN}, {41, kNaN}, {kNaN, 60}}}});
+  EXPECT_EQ(refused.sentence,
+            "Nothing can be recommended. With one seed there is no telling a difference from the spread "
+            "between seeds: run at least three seeds. So far b has the highest balanced accuracy (41.0). Not "
+            "compared, for want of common seeds: c.");
+  const Recommendation none = recommend({.table = {{"a", "b"}, {{40, kNaN}, {kNaN, 60}}}});
+  EXPECT_EQ(none.sentence,
+            "Nothing can be recommended. No two strategies have a seed in common: nothing can be compared.");
+}
+
+TEST(RecommendationTest, ABoundNearNoughtDoesNotReadAsNought) {
+  const SeedTable table{
+      {"uniform", "class_balanced", "square_root", "progressive"},
+      {{56.60, 56.86, 55.77}, {53.52, 53.66, 52.52}, {54.23, 54.91, 53.53}, {57.19, kNaN, kNaN}}};
+  const Recommendation made = recommend({.table = table, .groups = {{"head", table}}});
+  ASSERT_EQ(made.rivals.size(), 1u);
+  ASSERT_LT(made.rivals[0].low, 0);
+  ASSERT_EQ(fixed(made.rivals[0].low, 1, true), "+0.0");
+  EXPECT_NE(made.sentence.find("uniform is not (difference 0.6, between -0.05 and +1.3)"), std::string::npos)
+      << made.sentence;
+  EXPECT_NE(made.sentence.find("On the head it may lose up to 0.05 to uniform"), std::string::npos)
+      << made.sentence;
+}
+
 TEST(RecommendationTest, GoalsAreReadByName) {
   for (const Goal goal : {Goal::kBalanced, Goal::kOverall, Goal::kTail, Goal::kWorst})
     EXPECT_EQ(parse_goal(goal_name(goal)), goal);

@@ -53,6 +53,16 @@ bool has_spread(const Table& table, std::size_t column) {
                      [&](const auto& row) { return std::isfinite(row[column].spread); });
 }
 
+// How many decimals a bound has.
+int telling_decimals(double value, int decimals) {
+  constexpr int kMore = 4;
+  if (!std::isfinite(value)) return decimals;
+  for (int more = 0; more <= kMore; ++more) {
+    if (fixed(value, decimals + more).find_first_of("123456789") != std::string::npos) return decimals + more;
+  }
+  return decimals;
+}
+
 std::string csv_number(double value) { return std::isfinite(value) ? fixed(value, 4) : ""; }
 
 }  // namespace
@@ -88,6 +98,8 @@ Cell difference(double value, int decimals) {
   return cell;
 }
 
+Cell bound(double value, int decimals) { return difference(value, telling_decimals(value, decimals)); }
+
 Cell bold(Cell cell) {
   cell.bold = true;
   return cell;
@@ -99,6 +111,10 @@ std::string fixed(double value, int decimals, bool sign) {
   if (words[0] == '-' && words.find_first_of("123456789") == std::string::npos) words.erase(0, 1);
   if (sign && words[0] != '-') words.insert(0, "+");
   return words;
+}
+
+std::string fixed_bound(double value, int decimals, bool sign) {
+  return fixed(value, telling_decimals(value, decimals), sign);
 }
 
 int display_width(std::string_view words) {

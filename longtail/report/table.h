@@ -27,6 +27,7 @@ Cell text(std::string words);
 Cell number(double value, int decimals);
 Cell number(double value, double spread, int decimals);
 Cell difference(double value, int decimals);  // with its sign
+Cell bound(double value, int decimals);       // of an interval: a difference as fixed_bound has it
 Cell bold(Cell cell);
 
 struct Column {
@@ -46,6 +47,9 @@ struct Table {
 
 // A number as people read it: "39.7", "+0.04", "n/a". Never "-0.0".
 std::string fixed(double value, int decimals, bool sign = false);
+// The same of a bound: what is not 0 has as many decimals more, four at most, as keep it from reading so. An interval from
+// -0.04 on would else seem to exclude 0.
+std::string fixed_bound(double value, int decimals, bool sign = false);
 
 // A cell as the printed forms show it: "39.7 ± 0.4", "n/a".
 std::string printed(const Cell& cell);

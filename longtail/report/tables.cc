@@ -101,7 +101,7 @@ Table groups_table(const Results& results, const Condition& condition, const Sum
                              seeds_phrase(results, {&condition, 1}, deviations), protocol_phrase(options))};
   table.columns.push_back({"Strategy", true});
   for (Metric metric : results.metrics()) table.columns.push_back({std::string(metric_title(metric))});
-  for (const Series& series : results.series) {
+  for (const Series& series : results.series_in(condition)) {
     std::vector<Cell> row = {text(series.title())};
     for (Metric metric : results.metrics()) {
       Cell cell = average_cell(average(results, series, condition, metric, options), deviations);
@@ -112,7 +112,7 @@ Table groups_table(const Results& results, const Condition& condition, const Sum
   }
   for (Metric metric : results.metrics()) {
     if (!any_value(results, condition, metric, options.at)) {
-      add_note(table, fmt::format("n/a: no class is in the {} group at {}.", metric_name(metric),
+      add_note(table, fmt::format("{}: n/a, no class is in this group at {}.", metric_title(metric),
                                   condition.phrase()));
     }
   }

@@ -117,7 +117,7 @@ std::optional<Table> image_pairs_table(const Results& results, const Summary& su
   for (const std::int64_t seed : results.seeds) {
     if (auto one = predicted(summary.baseline, seed)) baseline.emplace(seed, std::move(*one));
   }
-  std::size_t images = 0, seeds = 0;
+  std::size_t images = 0, fewest = 0, most = 0;  // seeds that a strategy shares with the baseline
   for (const Series& series : results.series) {
     if (series == summary.baseline || baseline.empty()) continue;
     std::vector<train::Predictions> own;
@@ -133,20 +133,22 @@ std::optional<Table> image_pairs_table(const Results& results, const Summary& su
     const auto made = pair_images(pairs, summary.options.at);
     if (!made) continue;
     images = made->images;
-    seeds = std::max(seeds, made->seeds);
+    fewest = most == 0 ? made->seeds : std::min(fewest, made->seeds);
+    most = std::max(most, made->seeds);
     const Comparison* c = find_comparison(summary, series, condition, Metric::kBalanced);
     table.rows.push_back({text(series.title()), number(made->gained, 0), number(made->lost, 0),
-                          difference(made->balanced, 2), difference(made->low, 2), difference(made->high, 2),
-                          difference(c ? c->low : kMissing, 2), difference(c ? c->high : kMissing, 2)});
+                          difference(made->balanced, 2), bound(made->low, 2), bound(made->high, 2),
+                          bound(c ? c->low : kMissing, 2), bound(c ? c->high : kMissing, 2)});
   }
   if (table.rows.empty()) return std::nullopt;
-  table.notes.push_back(
-      fmt::format("{} test images, {} seed{}. Gained: test images that the strategy has right and {} wrong, "
-                  "mean over seeds; lost: "
-                  "the other way round. Images: as if other test images of the same kind had been drawn, "
-                  "each strategy by itself; "
-                  "seeds: Dunnett's, for all strategies together. Neither contains the other.",
-                  images, seeds, seeds == 1 ? "" : "s", summary.baseline.title()));
+  table.notes.push_back(fmt::format(
+      "{} test images, {}{} seed{}. Gained: test images that the strategy has right and {} wrong, "
+      "mean over seeds; lost: "
+      "the other way round. Images: as if other test images of the same kind had been drawn, "
+      "each strategy by itself; "
+      "seeds: Dunnett's, for all strategies together. Neither contains the other.",
+      images, fewest < most ? fmt::format("{} to ", fewest) : "", most, most == 1 ? "" : "s",
+      summary.baseline.title()));
   return table;
 }
 

@@ -108,9 +108,23 @@ TEST(ImageTablesTest, StrategiesArePairedWithTheBaselineByImageAndWithoutPredict
   ASSERT_TRUE(seeds);
   EXPECT_NEAR(row[3].value, seeds->mean, 1e-9);  // the images and the log tell the same difference
 
+  EXPECT_NE(table->notes[0].find("15 test images, 2 seeds. Gained"), std::string::npos) << table->notes[0];
+
   for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
     std::filesystem::remove(entry.path());
   EXPECT_FALSE(image_pairs_table(results, summary, Condition(100)));
+}
+
+TEST(ImageTablesTest, WhereSeedsAreMissingItIsSaidHowManyThePairsHave) {
+  const test::Folder folder("image_seeds");
+  Results results = made_up(folder);
+  results.runs.push_back(run_of(folder, "square_root", 2, said({3, 2, 1}, 1)));
+  results.series.emplace_back("square_root");
+  const auto table = image_pairs_table(results, summarise(results, {}), Condition(100));
+  ASSERT_TRUE(table);
+  ASSERT_EQ(table->rows.size(), 2u);
+  EXPECT_NE(table->notes[0].find("15 test images, 1 to 2 seeds. Gained"), std::string::npos)
+      << table->notes[0];
 }
 
 }  // namespace

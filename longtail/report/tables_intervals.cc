@@ -24,12 +24,13 @@ std::optional<Table> intervals_table(const Summary& summary, const Condition& co
       std::vector<Cell> row = {text(std::string(metric_title(one.metric))),
                                text(one.series[i].title()),
                                difference(own.difference, 2),
-                               difference(own.low, 2),
-                               difference(own.high, 2),
+                               bound(own.low, 2),
+                               bound(own.high, 2),
                                text(std::move(verdict)),
-                               difference(own.best_low, 2),
-                               difference(own.best_high, 2),
+                               bound(own.best_low, 2),
+                               bound(own.best_high, 2),
                                text(one.family.method == Method::kNone ? "cannot be told"
+                                    : !own.comparable                  ? "not compared"
                                     : own.may_be_best                  ? "yes"
                                                                        : "ruled out")};
       row[5].bold = own.judgement == Judgement::kEstablished;
