@@ -1,6 +1,7 @@
 # `cmake --install build --prefix PREFIX`: the program, the libraries with their headers, and a package for find_package. It takes a
 # whole build (`cmake --build build`); ./study builds the program alone.
-# The Python module alone installs itself (python/CMakeLists.txt).
+# Inside another project (add_subdirectory) it is libraries, headers and package alone: program, manual, studies and documents would lie among
+# those of that project. The Python module alone installs itself (setup.py).
 if(LONGTAIL_PARTS STREQUAL python)
   return()
 endif()
@@ -12,10 +13,15 @@ set(LONGTAIL_PACKAGES Threads fmt)
 if(LONGTAIL_PARTS STREQUAL all)
   list(APPEND exported hwy_found)
   list(APPEND LONGTAIL_PACKAGES OpenSSL ZLIB LibArchive CURL PNG JPEG GIF PkgConfig nlohmann_json tomlplusplus)
+endif()
+if(LONGTAIL_PARTS STREQUAL all AND PROJECT_IS_TOP_LEVEL)
   install(TARGETS longtail_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
-  install(FILES README.md CHANGELOG.md LICENSE CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
-  install(DIRECTORY studies/ DESTINATION ${CMAKE_INSTALL_DATADIR}/longtail/studies)
+  # As in a checkout, so that the links of README.md lead somewhere.
+  install(FILES README.md CONTRIBUTING.md CHANGELOG.md LICENSE CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN __pycache__ EXCLUDE)
+  # studies/pytorch.toml names its script from the folder above the studies.
+  install(DIRECTORY studies DESTINATION ${CMAKE_INSTALL_DATADIR}/longtail)
+  install(FILES examples/pytorch/train.py DESTINATION ${CMAKE_INSTALL_DATADIR}/longtail/examples/pytorch)
   # The program writes its own manual; one for another kind of CPU cannot be asked here.
   if(NOT CMAKE_CROSSCOMPILING)
     set(manual ${PROJECT_BINARY_DIR}/manual)

@@ -24,13 +24,19 @@ using base::fail;
 using train::FullResult;
 using train::LogWriter;
 
-// A value of a configuration in the form that logs keep: 0.1, true, 160,180.
+// A value of a configuration in the form that logs keep: 0.1, true, 160,180. NumPy's numbers and arrays are taken as
+// the Python values that they stand for.
 std::string text_of(const std::string& key, const py::handle& value) {
   if (py::isinstance<py::str>(value)) return value.cast<std::string>();
   if (py::isinstance<py::bool_>(value)) return value.cast<bool>() ? "true" : "false";
   if (py::isinstance<py::int_>(value)) return base::detail::print(value.cast<std::int64_t>());
   if (py::isinstance<py::float_>(value)) return base::detail::print(value.cast<double>());
   if (value.is_none()) return "";
+  if (py::hasattr(value, "tolist") && !py::isinstance<py::type>(value)) {
+    const py::object plain = value.attr("tolist")();
+    // A long double stays one: Python has no number for it.
+    if (!py::type::of(plain).is(py::type::of(value))) return text_of(key, plain);
+  }
   if (!py::isinstance<py::list>(value) && !py::isinstance<py::tuple>(value))
     fail("`{}` of the configuration is a {}; it may be text, a number, true or false, or a list of them", key,
          py::str(py::type::of(value).attr("__name__")).cast<std::string>());

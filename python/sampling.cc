@@ -5,6 +5,8 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "longtail/base/error.h"
 #include "longtail/data/groups.h"
@@ -47,6 +49,15 @@ class ImageOrder {
     for (std::size_t i = 0; i < labels.size(); ++i)
       places_[next[static_cast<std::size_t>(labels[i])]++] = static_cast<std::uint32_t>(i);
   }
+  // From the places() of such an order.
+  ImageOrder(std::vector<std::uint32_t> places, std::int64_t images) : places_(std::move(places)) {
+    if (std::cmp_not_equal(places_.size(), images))
+      fail("the pickled sampler has an order of {} images and counts of {}", places_.size(), images);
+    for (const std::uint32_t place : places_) {
+      if (place >= places_.size()) fail("the pickled sampler has image {} of {}", place, places_.size());
+    }
+  }
+  const std::vector<std::uint32_t>& places() const { return places_; }
   void apply(std::span<std::int64_t> images) const {
     for (std::int64_t& image : images) image = places_[static_cast<std::size_t>(image)];
   }
@@ -97,6 +108,27 @@ class Source {
       counts_.assign(given.begin(), given.end());
     }
     stream(0);  // refuses counts that cannot be
+  }
+
+  // What a pickle keeps, and back: all but the tables of the epoch asked for last, which are made again.
+  py::tuple state() const {
+    const py::object places = order_ ? py::object(array_of(order_->places())) : py::object(py::none());
+    return py::make_tuple(strategy(), epochs_, seed_, batch_size_, array_of(counts_), places,
+                          class_accuracy_);
+  }
+  static std::unique_ptr<Source> from_state(const py::tuple& state) {
+    if (state.size() != 7) fail("the pickled sampler is one of another version of longtail");
+    auto source = std::make_unique<Source>(std::nullopt, state[4].cast<Array<std::int64_t>>(),
+                                           state[0].cast<std::string>(), state[1].cast<int>(),
+                                           state[2].cast<std::uint64_t>(), state[3].cast<int>());
+    if (!state[5].is_none()) {
+      const auto places = state[5].cast<Array<std::uint32_t>>();
+      const auto span = span_of(places);
+      source->order_.emplace(std::vector<std::uint32_t>(span.begin(), span.end()), source->images());
+    }
+    for (const auto& accuracies : state[6].cast<std::vector<std::vector<double>>>())
+      source->update(accuracies);
+    return source;
   }
 
   std::string strategy() const { return strategy_->name(); }
@@ -318,6 +350,8 @@ void add_sampling(py::module_& module) {
                     const std::string&, int, std::uint64_t, int>(),
            py::arg("labels").none(true), py::arg("counts").none(true), py::arg("strategy"), py::arg("epochs"),
            py::arg("seed"), py::arg("batch_size") = 0)
+      .def(py::pickle([](const Source& source) { return source.state(); },
+                      [](const py::tuple& state) { return Source::from_state(state); }))
       .def_property_readonly("strategy", &Source::strategy)
       .def_property_readonly("epochs", &Source::epochs)
       .def_property_readonly("seed", &Source::seed)

@@ -8,10 +8,12 @@ from longtail import _core
 
 
 def integers(values):
-    """An array of whole numbers from a list, an array or a tensor; other numbers are refused, not cut."""
+    """An array of whole numbers from a list, an array or a tensor of one dimension; other numbers are refused, not cut."""
     array = numpy.asarray(values)
     if array.size and not numpy.issubdtype(array.dtype, numpy.integer):
         raise TypeError(f"whole numbers are needed, not {array.dtype}")
+    if array.ndim != 1:
+        raise ValueError(f"a list of whole numbers is needed, not an array of the shape {array.shape}")
     return array
 
 

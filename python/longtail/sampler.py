@@ -246,6 +246,13 @@ class Sampler:
             self._source.update(accuracies)
         self._epoch, self._start, self._walk, self._ended = state["epoch"], state["position"], None, None
 
+    def __getstate__(self):
+        """What pickle and copy take: a copy continues at the position of this sampler, as after `load_state_dict`. The walk stays
+        with the iterator that it belongs to."""
+        epoch, start = self._place(None, 1)
+        read = self._walk is not None and self._walk.epoch != epoch
+        return dict(self.__dict__, _epoch=epoch, _start=start, _walk=None, _ended=self._walk if read else self._ended)
+
 
 class BatchSampler:
     """Lists of `batch_size` draws of a `Sampler`; with several ranks, of each rank.

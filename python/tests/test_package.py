@@ -1,9 +1,12 @@
 """The package without torch: samplers against the program, logs, reports, errors, and the examples in the docstrings."""
 
 import ast
+import copy
 import doctest
 import hashlib
 import json
+import multiprocessing
+import pickle
 import random
 import types
 import unittest
@@ -190,6 +193,57 @@ class Samplers(unittest.TestCase):
             self.assertEqual(len(set(map(len, drawn))), 1, world)
             self.assertEqual(sorted(sum(drawn, [])), sorted(whole[202:202 + world * len(drawn[0])]))
 
+    def test_a_pickled_and_a_copied_sampler_continue_where_the_original_is(self):
+        labels = numpy.random.RandomState(1).permutation(numpy.repeat(numpy.arange(7), common.COUNTS))
+        for copied in (lambda sampler: pickle.loads(pickle.dumps(sampler)), copy.deepcopy):
+            for arguments in ({"labels": labels}, {"counts": common.COUNTS, "strategy": "progressive:gamma=0.3"},
+                              {"labels": labels, "strategy": "stratified", "batch_size": 32, "num_replicas": 3, "rank": 1,
+                               "even": True}):
+                original = longtail.Sampler(epochs=4, seed=2**60 + 1, **arguments)
+                original.set_epoch(2)
+                walk = iter(original)
+                for taken in (0, 1, 100):
+                    for _ in range(taken):
+                        next(walk)
+                    other = copied(original)
+                    self.assertEqual(other.state_dict(), original.state_dict())
+                    self.assertEqual(other.state_dict(consumed=1), original.state_dict(consumed=1))
+                    rest = list(copied(original))
+                    self.assertEqual(list(other), rest)
+                    self.assertEqual((other.epoch, original.epoch), (3, 2))  # the walk of the original is left as it was
+                self.assertEqual(list(walk), rest)
+                self.assertEqual(copied(original).state_dict(consumed=5), original.state_dict(consumed=5))  # of epoch 2
+                self.assertEqual(list(copied(original)), list(original))
+
+    def test_a_copy_of_a_batch_sampler_continues_at_the_batch(self):
+        for copied in (lambda batches: pickle.loads(pickle.dumps(batches)), copy.deepcopy):
+            original = longtail.BatchSampler(longtail.Sampler(counts=common.COUNTS), 64, drop_last=True)
+            walk = iter(original)
+            for _ in range(3):
+                next(walk)
+            other = copied(original)
+            self.assertEqual(other.state_dict(), original.state_dict())
+            self.assertEqual(list(other), list(walk))
+            self.assertEqual(list(other), list(original))
+
+    def test_a_copy_has_the_feedback_and_gives_none_back(self):
+        original = longtail.Sampler(counts=[500, 100, 20], strategy="focus", epochs=4, seed=2)
+        list(original)
+        original.update([90, 50, float("nan")])
+        other = pickle.loads(pickle.dumps(original))
+        self.assertEqual(other.probabilities.tolist(), original.probabilities.tolist())
+        self.assertEqual(list(other), list(original))
+        other.update([0, 100, 100])
+        self.assertEqual([len(sampler.state_dict()["class_accuracy"]) for sampler in (original, other)], [1, 2])
+
+    def test_a_process_that_is_spawned_gets_the_sampler_where_it_is(self):
+        original = longtail.Sampler(counts=common.COUNTS, strategy="square_root", seed=4)
+        walk = iter(original)
+        next(walk)
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            drawn = pool.apply(list, (original,))
+        self.assertEqual(drawn, list(walk))
+
     def test_a_billion_images_need_no_memory(self):
         import resource
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -266,6 +320,13 @@ class Samplers(unittest.TestCase):
                 make()
         with self.assertRaises(TypeError):
             longtail.Sampler([0.5])
+
+    def test_labels_and_counts_have_one_dimension(self):
+        for make in (longtail.Sampler, longtail.subset, longtail.groups, lambda counts: longtail.Sampler(counts=counts)):
+            with self.assertRaisesRegex(ValueError, r"a list of whole numbers is needed, not an array of the shape \(2, 2\)"):
+                make([[0, 1], [1, 0]])
+        with self.assertRaisesRegex(ValueError, r"of the shape \(\)"):
+            longtail.groups(numpy.int64(5))
 
 
 class Logs(unittest.TestCase):
@@ -359,6 +420,23 @@ class Logs(unittest.TestCase):
             self.assertEqual(again.state_dict(), log.state_dict())
             with self.assertRaisesRegex(TypeError, "`config` must be a dictionary or another mapping"):
                 longtail.RunLog(place, "uniform", [3, 2])
+
+    def test_a_configuration_may_hold_the_numbers_and_arrays_of_numpy(self):
+        plain = {"lr": 0.5, "momentum": 0.25, "seed": 1, "epochs": 3, "nesterov": True, "milestones": [1, 2], "clip": 5}
+        arrays = {"lr": numpy.float32(0.5), "momentum": numpy.float64(0.25), "seed": numpy.int64(1), "epochs": numpy.uint8(3),
+                  "nesterov": numpy.bool_(True), "milestones": numpy.array([1, 2]), "clip": numpy.array(5)}
+        with common.folder() as place:
+            states = []
+            for values in (plain, arrays):
+                log = longtail.RunLog(place, dict(self.config, **values), numpy.array([3, 2]))
+                log.epoch(1.0, 50.0, 0.1, test_loss=0.7, correct=[1, 1], images=[2, 2])
+                states.append(log.state_dict())
+            self.assertEqual(states[0], states[1])
+            read = longtail.read_log(place)["config"]
+            self.assertEqual([read[key] for key in ("lr", "nesterov", "milestones", "clip")], [0.5, True, [1, 2], 5])
+            for wrong, name in ((numpy.longdouble(1), "longdouble|float128"), (numpy.float32, "type"), ({}, "dict")):
+                with self.assertRaisesRegex(ValueError, f"`lr` of the configuration is a ({name})"):
+                    longtail.RunLog(place, dict(self.config, lr=wrong), [3, 2])
 
     def test_counts_may_be_whole_numbers_of_any_type(self):
         with common.folder() as place:

@@ -1,5 +1,6 @@
 """With PyTorch: DataLoader, two real processes, and examples/pytorch/train.py beside the built-in trainer."""
 
+import copy
 import importlib.util
 import json
 import subprocess
@@ -85,6 +86,18 @@ class Loaders(unittest.TestCase):
             walks[1].load_state_dict(state)
             self.assertEqual(seen + torch.cat(list(loaders[1])).tolist(), whole.tolist())
             self.assertEqual(walks[1].epoch, 1)
+
+    def test_a_copy_of_a_data_loader_continues_at_the_position(self):
+        for batched in (False, True):
+            walk = longtail.Sampler(counts=common.COUNTS, strategy="square_root")
+            walk = longtail.BatchSampler(walk, 32) if batched else walk
+            loader = torch.utils.data.DataLoader(Numbers(), **self.arguments(walk))
+            batches = iter(loader)
+            for _ in range(3):
+                next(batches)
+            other = copy.deepcopy(loader)
+            self.assertEqual(torch.cat(list(other)).tolist(), torch.cat(list(batches)).tolist())
+            self.assertEqual(torch.cat(list(other)).tolist(), torch.cat(list(loader)).tolist())
 
     @staticmethod
     def arguments(walk):
