@@ -14,6 +14,7 @@
 #include "longtail/cli/commands.h"
 #include "longtail/cli/param_flags.h"
 #include "longtail/cli/recommend_candidates.h"
+#include "longtail/cli/recommend_lock.h"
 #include "longtail/cli/recommend_pictures.h"
 #include "longtail/cli/recommend_race.h"
 #include "longtail/cli/recommend_words.h"
@@ -141,7 +142,7 @@ void check_goal(report::Goal goal, const train::RunConfig& config, const Found& 
 Effort measured_effort(const RecommendArguments& arguments, const RecommendPlan& plan, const Found& found,
                        const TimeBudget& budget) {
   const train::RunConfig& config = plan.config;
-  PlanFacts facts{.strategies = trainings(plan.candidates), .cpus = base::available_cpus()};
+  PlanFacts facts{.candidates = rebalances_of(plan.candidates), .cpus = base::available_cpus()};
   facts.used = budget.used();
   facts.seconds = budget.left();
   facts.side = config.image_size;
@@ -193,6 +194,7 @@ RecommendPlan make_plan(const RecommendArguments& arguments, const fs::path& out
   config.image_size = effort.side;
   set_epochs(config, effort.epochs);
   plan.run_seconds = effort.run_seconds;
+  check_candidates(plan);  // what cannot be trained must not become a plan, which would be resumed for ever
   keep_pictures(arguments, out, std::move(found.data), plan);
   return plan;
 }
@@ -297,6 +299,7 @@ void write_report(const fs::path& out, const RecommendPlan& plan) {
 
 void run(const RecommendArguments& arguments) {
   const fs::path out = arguments.out.empty() ? answer_folder(arguments.pictures) : fs::path(arguments.out);
+  const RecommendLock lock(out);
   const std::optional<RecommendPlan> held = read_recommend_plan(out);
   const bool time_held = !arguments.time_given && held && held->seconds > 0;
   TimeBudget budget(out, time_held ? held->seconds : study::parse_duration(arguments.time));

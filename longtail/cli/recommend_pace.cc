@@ -64,6 +64,10 @@ void Pace::finished(std::size_t run, double moment) {
   last_[run] = moment;
 }
 
+double charge(int epochs, const std::string& rebalance) {
+  return rebalance == train::kNoRebalance ? epochs : kForwardOnly * epochs;
+}
+
 double makespan(const std::vector<double>& works, int jobs) {
   std::vector<double> free(static_cast<std::size_t>(std::max(1, jobs)), 0);
   for (const double work : works) *std::min_element(free.begin(), free.end()) += work;
@@ -75,8 +79,7 @@ std::vector<double> epochs_left(const study::Board& board) {
   for (std::size_t i = 0; i < board.seats.size(); ++i) {
     const study::Seat& seat = board.seats[i];
     if (!seat.selected || seat.state.status == study::Status::kDone) continue;
-    double left = seat.state.epochs - seat.state.epoch;
-    if (is_rebalanced(board, i)) left *= kForwardOnly;
+    const double left = charge(seat.state.epochs - seat.state.epoch, board.plan.runs[i].config.rebalance);
     (seat.state.status == study::Status::kRunning ? begun : waiting).push_back(left);
   }
   begun.insert(begun.end(), waiting.begin(), waiting.end());

@@ -7,6 +7,7 @@
 #include <deque>
 #include <filesystem>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "longtail/study/runner.h"
@@ -62,10 +63,13 @@ class Pace {
   std::deque<double> latest_{};
 };
 
+// What the charge is for so many epochs of a run's log, in epochs of a training: an epoch of a rebalanced run takes less.
+double charge(int epochs, const std::string& rebalance);
+
 // When the last of these pieces of work is done, `jobs` at a time, each begun in the given order.
 double makespan(const std::vector<double>& works, int jobs);
 
-// Epochs that each selected run still has to do; those under way first.
+// The charge for what each selected run still has to do; those under way first.
 std::vector<double> epochs_left(const study::Board& board);
 
 // Tells `shown` everything and measures the pace from it.

@@ -12,6 +12,7 @@
 #include "longtail/data/augmenter.h"
 #include "longtail/nn/loss.h"
 #include "longtail/report/race.h"
+#include "longtail/train/rebalance_method.h"
 
 namespace longtail::cli {
 namespace {
@@ -25,9 +26,28 @@ constexpr int kSideEpochs = 60;    // that larger images must leave
 constexpr double kMargin = 1.25;   // runs may take that much longer than measured
 constexpr double kAgain = 1.05;    // the next measurement may be that much slower
 
+int trained(const std::vector<std::string>& candidates) {
+  return static_cast<int>(std::count(candidates.begin(), candidates.end(), train::kNoRebalance));
+}
+
+int jobs_of(const PlanFacts& facts) { return planned_jobs(trained(facts.candidates), facts.cpus); }
+
+// What the race charges for some seeds of all candidates, in epochs of a training.
+double work_of(const std::vector<std::string>& candidates, int epochs, int jobs, int seeds) {
+  std::vector<double> works;
+  for (int seed = 0; seed < seeds; ++seed) {
+    for (const std::string& rebalance : candidates) {
+      train::RunConfig config;
+      config.epochs = epochs;
+      config.rebalance = rebalance;
+      works.push_back(charge(train::logged_epochs(config), rebalance));
+    }
+  }
+  return makespan(works, jobs);
+}
+
 int affordable_epochs(const PlanFacts& facts, double epoch_seconds, int seeds) {
-  return epochs_that_fit(facts.seconds, kMargin * epoch_seconds, facts.strategies,
-                         planned_jobs(facts.strategies, facts.cpus), seeds);
+  return epochs_that_fit(facts.seconds, kMargin * epoch_seconds, facts.candidates, jobs_of(facts), seeds);
 }
 
 // The work of a network grows with the area of its images.
@@ -61,11 +81,10 @@ Network planned_network(const PlanFacts& facts) {
   return network;
 }
 
-// What three seeds of all strategies take with the fewest epochs.
+// What three seeds of all candidates take with the fewest epochs.
 double least_training(const PlanFacts& facts) {
-  const int jobs = planned_jobs(facts.strategies, facts.cpus);
-  return kMargin * facts.epochs.value_or(kFewestEpochs) * planned_network(facts).epoch_seconds *
-         std::ceil(3.0 * facts.strategies / jobs);
+  return kMargin * planned_network(facts).epoch_seconds *
+         work_of(facts.candidates, facts.epochs.value_or(kFewestEpochs), jobs_of(facts), 3);
 }
 
 // As --time takes it, rounded up.
@@ -120,9 +139,36 @@ int planned_batch(std::int64_t images) {
   return batch;
 }
 
-int epochs_that_fit(double seconds, double epoch_seconds, int strategies, int jobs, int seeds) {
-  const double rounds = std::ceil(static_cast<double>(strategies) * seeds / jobs);
-  return static_cast<int>(std::clamp(seconds / rounds / epoch_seconds, 0.0, double{kMostEpochs}));
+int epochs_that_fit(double seconds, double epoch_seconds, const std::vector<std::string>& candidates,
+                    int jobs, int seeds) {
+  int most = 0, too_many = kMostEpochs + 1;
+  while (too_many - most > 1) {
+    const int epochs = (most + too_many) / 2;
+    const bool fits = work_of(candidates, epochs, jobs, seeds) * epoch_seconds <= seconds;
+    (fits ? most : too_many) = epochs;
+  }
+  return most;
+}
+
+std::vector<std::string> rebalances_of(const std::vector<Candidate>& candidates) {
+  std::vector<std::string> rebalances;
+  for (const Candidate& one : candidates) rebalances.push_back(one.rebalance);
+  return rebalances;
+}
+
+void check_candidates(const RecommendPlan& plan) {
+  for (const Candidate& one : plan.candidates) train::check(one.applied_to(plan.config));
+}
+
+bool can_have_epochs(const RecommendPlan& plan, int epochs) {
+  RecommendPlan shorter = plan;
+  set_epochs(shorter.config, epochs);
+  try {
+    check_candidates(shorter);
+    return true;
+  } catch (const base::UsageError&) {
+    return false;
+  }
 }
 
 void set_epochs(train::RunConfig& config, int epochs) {
@@ -140,11 +186,13 @@ Effort planned_effort(const PlanFacts& facts) {
   if (facts.epochs) effort.epochs = *facts.epochs;
   effort.run_seconds = effort.epochs * epoch_seconds;
   if (const double least = least_training(facts); least > facts.seconds) {
+    const std::size_t others = facts.candidates.size() - static_cast<std::size_t>(trained(facts.candidates));
+    const std::string rebalanced = others > 0 ? fmt::format(", and {} rebalanced from them,", others) : "";
     base::fail<base::UsageError>(
-        "{} for training is not enough: {} strategies with three seeds each and {} epochs of {} take about "
+        "{} for training is not enough: {} strategies{} with three seeds each and {} epochs of {} take about "
         "{} here; give --time {} or more, or fewer --strategies",
-        base::duration(std::max(0.0, facts.seconds)), facts.strategies, facts.epochs.value_or(kFewestEpochs),
-        effort.model, base::duration(least), enough_time(facts));
+        base::duration(std::max(0.0, facts.seconds)), trained(facts.candidates), rebalanced,
+        facts.epochs.value_or(kFewestEpochs), effort.model, base::duration(least), enough_time(facts));
   }
   return effort;
 }

@@ -35,7 +35,7 @@ struct RecommendPlan {
 
 // What a plan is made from.
 struct PlanFacts {
-  int strategies = 0;  // that are trained
+  std::vector<std::string> candidates{};  // of each, how it is rebalanced: "none" of those that are trained
   int cpus = 1;
   double seconds = 0;                  // the time there is, for training alone
   double used = 0;                     // of the time, before training
@@ -58,13 +58,22 @@ int planned_jobs(int strategies, int cpus);
 // Images in a step: the power of two up to 128 that leaves at least 16 steps per epoch, 8 at least.
 int planned_batch(std::int64_t images);
 // Image size first: the largest of 64, 48 and `side` that is no larger than the pictures and with which five
-// seeds of all strategies get 60 epochs each. Then the larger network, if it gets 100. Then the most epochs,
+// seeds of all candidates get 60 epochs each. Then the larger network, if it gets 100. Then the most epochs,
 // up to 200, with which five seeds fit into the time, or three if five would leave fewer than 20. All of it
 // as if every run took a quarter longer than measured. A UsageError says which --time would be enough.
 Effort planned_effort(const PlanFacts& facts);
 
-// The most epochs with which `seeds` seeds fit, an epoch taking so many seconds; nothing to spare.
-int epochs_that_fit(double seconds, double epoch_seconds, int strategies, int jobs, int seeds);
+// The most epochs with which `seeds` seeds fit, an epoch taking so many seconds; nothing to spare. `candidates` as in
+// PlanFacts; what is rebalanced costs what the race charges for it (recommend_pace.h), however long is trained.
+int epochs_that_fit(double seconds, double epoch_seconds, const std::vector<std::string>& candidates,
+                    int jobs, int seeds);
+// How each of them is rebalanced.
+std::vector<std::string> rebalances_of(const std::vector<Candidate>& candidates);
+
+// A UsageError if a candidate cannot be trained so.
+void check_candidates(const RecommendPlan& plan);
+// Whether all of them can be trained for so many epochs.
+bool can_have_epochs(const RecommendPlan& plan, int epochs);
 
 // Epochs of warm-up and no milestones: what goes with so many epochs.
 void set_epochs(train::RunConfig& config, int epochs);

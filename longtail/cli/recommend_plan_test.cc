@@ -25,7 +25,7 @@ using testing::HasSubstr;
 // Ten minutes for four strategies, two at a time: five seeds are ten rounds, three are six.
 PlanFacts facts() {
   PlanFacts facts;
-  facts.strategies = 4;
+  facts.candidates = {"none", "none", "none", "none"};
   facts.cpus = 2;
   facts.seconds = 600;
   facts.small_epoch = 1;
@@ -100,6 +100,45 @@ TEST(RecommendPlanTest, TheTimeThatARefusalNamesIsEnoughAndNotMuchMoreThanThat) 
     f.seconds = 0.88 * time - report_seconds(0.88 * time) - f.used;
     EXPECT_THROW(planned_effort(f), base::UsageError) << words;
   }
+}
+
+// One network trained for a seed, and two classifiers made from it in ten epochs of half the charge each.
+TEST(RecommendPlanTest, WhatIsRebalancedIsPlannedForAsTheRaceCharges) {
+  const std::vector<std::string> three = {"none", "crt", "lws"};
+  EXPECT_EQ(charge(10, "none"), 10);
+  EXPECT_EQ(charge(10, "crt"), 5);
+  EXPECT_EQ(epochs_that_fit(100, 1, {"none"}, 1, 5), 20);
+  EXPECT_EQ(epochs_that_fit(100, 1, three, 1, 5), 10);  // 5 * (10 + 5 + 5)
+  EXPECT_EQ(epochs_that_fit(99, 1, three, 1, 5), 9);
+  EXPECT_EQ(epochs_that_fit(49, 1, three, 1, 5), 0);  // not even what is rebalanced
+  EXPECT_EQ(epochs_that_fit(1e9, 1, three, 1, 5), 200);
+  EXPECT_EQ(epochs_that_fit(100, 1, {"none", "logit_adjust"}, 1, 5), 19);
+  EXPECT_EQ(epochs_that_fit(100, 1, {"none", "crt:epochs=30"}, 1, 5), 5);
+
+  PlanFacts f = facts();
+  f.candidates = three;
+  const double seconds = 3 * 1.25 * (5 + 5 + 5);  // three seeds of the fewest epochs
+  f.seconds = seconds + 1e-6;
+  EXPECT_EQ(planned_effort(f).epochs, 5);
+  f.seconds = seconds - 1;
+  try {
+    planned_effort(f);
+    FAIL() << "three seeds do not fit";
+  } catch (const base::UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("1 strategies, and 2 rebalanced from them, with three seeds each"));
+  }
+}
+
+TEST(RecommendPlanTest, EveryCandidateMustBeAbleToHaveTheEpochs) {
+  RecommendPlan plan;
+  plan.candidates = candidates_of({"uniform", "uniform+deferred:at=10"}, plan.config);
+  set_epochs(plan.config, 40);
+  EXPECT_NO_THROW(check_candidates(plan));
+  EXPECT_TRUE(can_have_epochs(plan, 11));
+  EXPECT_FALSE(can_have_epochs(plan, 10)) << "its loss would never change";
+  EXPECT_EQ(plan.config.epochs, 40);
+  set_epochs(plan.config, 10);
+  EXPECT_THROW(check_candidates(plan), base::UsageError);
 }
 
 TEST(RecommendPlanTest, WhatIsAskedForIsObeyed) {
@@ -215,7 +254,9 @@ TEST(RecommendPlanTest, APlanIsReadBackAsItWasWritten) {
   plan.cuts = 2;
   plan.config.data = "/there/answer/data";
   plan.config.subset.profile = "counts";
-  plan.config.subset.counts_file = "/there/counts.txt";
+  const std::string counts = (folder.path() / "counts.txt").string();
+  base::write_atomically(counts, std::string_view("5\n4\n"));
+  plan.config.subset.counts_file = counts;
   write_plan(folder.path(), plan);
   const auto held = read_recommend_plan(folder.path());
   ASSERT_TRUE(held);
@@ -232,7 +273,7 @@ TEST(RecommendPlanTest, APlanIsReadBackAsItWasWritten) {
   EXPECT_EQ(held->seconds, 5400);
   EXPECT_EQ(held->cuts, 2);
   for (const study::PlannedRun& run : study::resolve(study_of(*held, 3), "simd")) {
-    EXPECT_EQ(run.config.subset.counts_file, "/there/counts.txt");
+    EXPECT_EQ(run.config.subset.counts_file, counts);
     EXPECT_EQ(run.config.data, "/there/answer/data");
   }
   EXPECT_EQ(study_of(*held, 3).settings.size(), study_of(plan, 3).settings.size());

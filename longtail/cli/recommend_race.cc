@@ -217,12 +217,13 @@ class RaceRunner {
   }
 
   // With how many epochs the first look would be reached from here, all runs begun again; 0: with none that
-  // are fewer than now and enough.
+  // are fewer than now, enough, and enough for every candidate (one may change its loss at an epoch).
   int shorter_epochs() const {
     if (plan_.epochs_given || plan_.cuts >= kMostCuts) return 0;
     const int epochs = epochs_that_fit(kCutTo * budget_.left(), pace_.epoch_seconds(),
-                                       trainings(plan_.candidates), plan_.jobs, looks_.seeds.front());
-    return epochs >= kFewestEpochs && epochs < plan_.config.epochs ? epochs : 0;
+                                       rebalances_of(plan_.candidates), plan_.jobs, looks_.seeds.front());
+    const bool shorter = epochs >= kFewestEpochs && epochs < plan_.config.epochs;
+    return shorter && can_have_epochs(plan_, epochs) ? epochs : 0;
   }
 
   void cut_epochs() {

@@ -369,6 +369,15 @@ TEST_F(RecommendCommand, FlagsThatAreLeftOutOrSayWhatThePlanDoesAreThoseOfThePla
   EXPECT_THAT(other.err, HasSubstr("--groups auto, which paper cannot change now"));
 }
 
+TEST_F(RecommendCommand, ACandidateThatCannotHaveTheEpochsIsRefusedBeforeThereIsAPlan) {
+  std::vector<std::string> words = command("dead", {"uniform", "uniform+deferred:at=5"});
+  words[7] = "5";
+  const Outcome outcome = run_program(words);
+  EXPECT_EQ(outcome.code, 2) << outcome.out;
+  EXPECT_THAT(outcome.err, HasSubstr("changes at epoch 5, but the last of 5 epochs is 4"));
+  EXPECT_FALSE(fs::exists(folder_ / "dead")) << "a refused command leaves nothing";
+}
+
 TEST_F(RecommendCommand, AGoalThatCannotBeMeasuredIsRefusedBeforeAnythingIsTrained) {
   const std::vector<int> sizes = {24, 12, 6, 2, 1};  // of the last two none is spared for testing
   for (std::size_t k = 0; k < sizes.size(); ++k)

@@ -106,6 +106,10 @@ void run(const RunFlags& flags) {
   fmt::print("{}  study {}: {} runs, {} done{}; engine {}; in {}\n", study::clock_time(), plan.name,
              plan.runs.size(), board.count(study::Status::kDone), meant, plan.engine, flags.out);
   std::fflush(stdout);
+  if (selected == 0) {  // whoever starts a command a machine may have more machines than runs
+    fmt::print("Nothing to do here: the shard {} has none of the runs that are meant.\n", flags.shard);
+    return;
+  }
   require_data(board, flags.study.data);
   const char* terminal = std::getenv("TERM");
   const bool live =
@@ -141,8 +145,10 @@ void add_study_run(App& app) {
   command->add_option("--threads", flags->threads, "Threads of each run [CPUs / jobs]")
       ->check(Range(1, 1024));
   command
-      ->add_option("--shard", flags->shard,
-                   "Only every n-th run, from the i-th: for machines that share no folder")
+      ->add_option(
+          "--shard", flags->shard,
+          "Only every n-th run (of those that --only means), from the i-th: for machines that share no "
+          "folder")
       ->type_name("I/N");
   command
       ->add_option("--only", flags->only,
@@ -155,7 +161,7 @@ void add_study_run(App& app) {
   command->add_flag("--retry-failed", flags->retry_failed, "Try runs again that are recorded as failed");
   command->add_flag("--plain", flags->plain, "One line per event on a terminal too");
   command->footer(
-      "Ends with 0 if all runs are done, 1 if some failed, 130 if it was stopped (the same command "
+      "Ends with 0 if all selected runs are done, 1 if some failed, 130 if it was stopped (the same command "
       "resumes).\n"
       "Several processes, on several machines with one file system too, may work on one folder at once.");
   command->callback([flags] { run(*flags); });

@@ -309,6 +309,14 @@ TEST_F(Study, SplitsIntoShardsThatTogetherAreTheWhole) {
   EXPECT_EQ(count(run("study").out, "  start "), 0);
 }
 
+TEST_F(Study, AShardWithoutARunSaysThatThereIsNothingToDo) {
+  const Outcome outcome = run("study", {"--only", "uniform-rho8-seed1", "--shard", "2/2"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out,
+              HasSubstr("Nothing to do here: the shard 2/2 has none of the runs that are meant."));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("longtail report")));
+}
+
 TEST_F(Study, RefusesAWrongFileBeforeAnythingIsMade) {
   write_study("seeds = [1, 2]\n");
   const Outcome wrong = run("study");

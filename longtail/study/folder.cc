@@ -11,7 +11,7 @@
 #include "longtail/base/file_events.h"
 #include "longtail/base/hash.h"
 #include "longtail/base/quote.h"
-#include "longtail/nn/engine.h"
+#include "longtail/study/engine_choice.h"
 #include "longtail/study/lock.h"
 #include "longtail/train/rebalance_method.h"
 
@@ -139,12 +139,45 @@ void read_result(const fs::path& folder, RunState& state) {
 fs::path lock_path(const fs::path& run_folder) { return run_folder / "study.lock"; }
 
 std::string engine_of(const StudyFile& study, const fs::path& folder) {
-  if (study.trainer) return kTrainerEngine;
   const std::string wanted = wanted_engine(study);
+  if (study.trainer) return kTrainerEngine;
   if (wanted != "auto") return wanted;
   if (base::present(folder / "study.json")) return read_plan(folder).engine;
-  return nn::resolve_engine("auto");
+  return engine_for(resolve(study, wanted));
 }
+
+namespace {
+
+// The hash that a folder of a run promises; empty if it promises none.
+std::string promised_hash(const fs::path& run_folder) {
+  try {
+    return read_json(run_folder / "run.json",
+                     [](const json& object) { return object.at("hash").get<std::string>(); });
+  } catch (const base::Error&) {
+    return "";
+  }
+}
+
+// The name of a run changes where a parameter becomes an axis, and it is the same run all the same, as its hash says:
+// its folder gets the new name. One that somebody works in keeps the old one.
+void rename_folders(const Plan& plan, const fs::path& folder) {
+  std::map<std::string, std::string> wanted;  // names by hash
+  for (const PlannedRun& run : plan.runs) {
+    if (!base::present(run_folder(folder, run.name))) wanted[run.hash] = run.name;
+  }
+  if (wanted.empty()) return;
+  for (const std::string& name : strangers(folder, plan)) {
+    const fs::path old = run_folder(folder, name);
+    const auto run = wanted.find(promised_hash(old));
+    if (run == wanted.end()) continue;
+    const auto lock = FileLock::try_take(lock_path(old));
+    if (!lock) continue;
+    base::rename_file(old, run_folder(folder, run->second));
+    wanted.erase(run);
+  }
+}
+
+}  // namespace
 
 void make_run_folders(const Plan& plan, const fs::path& folder) {
   for (const PlannedRun& run : plan.runs) {
@@ -155,7 +188,9 @@ void make_run_folders(const Plan& plan, const fs::path& folder) {
 
 Plan open_study(const StudyFile& study, const fs::path& folder, const std::string& version,
                 const std::function<void(const std::string&)>& on_wait) {
-  resolve(study, wanted_engine(study));  // refuse before anything is made
+  // Refuse before anything is made.
+  const std::string engine = engine_of(study, folder);
+  require_networks(engine, resolve(study, engine));
   base::make_folder(folder / "runs");
   auto lock = FileLock::try_take(folder / "study.lock");
   if (!lock) {
@@ -167,6 +202,7 @@ Plan open_study(const StudyFile& study, const fs::path& folder, const std::strin
   }
   Plan plan{study.name, study.about, version, engine_of(study, folder), {}};
   plan.runs = resolve(study, plan.engine);
+  rename_folders(plan, folder);
   make_run_folders(plan, folder);
   write_if_changed(folder / "study.toml",
                    fmt::format("# Written by longtail {}: the study with everything said.\n{}", version,
@@ -204,15 +240,8 @@ Plan read_plan(const fs::path& folder) {
 
 void require_engine(const Plan& plan) {
   if (plan.engine == kTrainerEngine) return;
-  try {
-    nn::resolve_engine(plan.engine);
-  } catch (const base::Error& error) {
-    fail(
-        "the study runs on the engine {}, which this machine cannot: {}. Work on it on a machine that can, "
-        "or start "
-        "another study with another --out",
-        plan.engine, error.what());
-  }
+  require_networks(plan.engine, plan.runs);
+  require_machine(plan.engine);
 }
 
 PlannedRun read_run(const fs::path& folder) {

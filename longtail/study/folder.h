@@ -33,7 +33,8 @@ struct Plan {
 
 // Resolves the study and records it in the folder, under a lock, so that several processes may start at once.
 // The first decides what the engine `auto` means; it stays so. Writes only what changed.
-// `on_wait` is told if another process has the lock.
+// `on_wait` is told if another process has the lock. A run that has another name now, but the same hash, keeps its folder,
+// which is renamed.
 Plan open_study(const StudyFile& study, const std::filesystem::path& folder, const std::string& version,
                 const std::function<void(const std::string&)>& on_wait = {});
 // The folders of the runs and what is in each from the beginning; those that are there stay as they are.
@@ -42,7 +43,7 @@ void make_run_folders(const Plan& plan, const std::filesystem::path& folder);
 Plan read_plan(const std::filesystem::path& folder);
 // What the engine of this study is or would be, without writing.
 std::string engine_of(const StudyFile& study, const std::filesystem::path& folder);
-// An Error with the way out if this machine cannot run the engine of the study.
+// An Error with the way out if the engine of the study cannot do the network of a run, or this machine cannot run it.
 void require_engine(const Plan& plan);
 
 std::filesystem::path lock_path(const std::filesystem::path& run_folder);

@@ -38,6 +38,12 @@ std::string value_of(const train::RunConfig& config, const std::string& key) {
   return train::run_params().find(key)->get(config);
 }
 
+// As it stands in the name of a run: of a file only its own name, wherever it lies.
+std::string said_in_name(const train::RunConfig& config, const std::string& key) {
+  const std::string value = value_of(config, key);
+  return safe(train::names_file(key, value) ? std::filesystem::path(value).filename().string() : value);
+}
+
 void apply(train::RunConfig& config, const Setting& setting, const std::string& value) {
   try {
     if (setting.of_trainer) return;
@@ -241,7 +247,7 @@ PlannedRun make_run(const train::RunConfig& config, const std::vector<std::strin
   for (const std::string& key : also) {
     const bool said = key == "strategy" || key == "rho" || key == "seed" ||
                       (key == "profile" && !data::takes_ratio(run.config.subset));
-    if (!said) name += "-" + key + safe(value_of(run.config, key));
+    if (!said) name += "-" + key + said_in_name(run.config, key);
   }
   run.name = fmt::format("{}-seed{}-{}", name, run.config.seed, run.hash.substr(0, kHashDigits));
   return run;
@@ -282,7 +288,11 @@ std::vector<std::optional<std::size_t>> parents_of(std::span<const PlannedRun> r
   for (std::size_t i = 0; i < runs.size(); ++i) places[runs[i].hash] = i;
   std::vector<std::optional<std::size_t>> parents;
   for (const PlannedRun& run : runs) {
-    const auto parent = places.find(parent_hash(run));
+    auto parent = places.end();
+    try {
+      parent = places.find(parent_hash(run));
+    } catch (const base::StorageError&) {  // a file of the run is not here; whoever only looks may go on
+    }
     parents.push_back(parent == places.end() ? std::nullopt : std::optional(parent->second));
   }
   return parents;

@@ -41,14 +41,6 @@ bool begins(std::string_view name, std::string_view start) {
 std::vector<std::size_t> select(const Plan& plan, std::string_view shard,
                                 const std::vector<std::string>& only) {
   const auto [index, count] = parse_shard(shard);
-  std::vector<std::size_t> selection;
-  for (std::size_t i = static_cast<std::size_t>(index - 1); i < plan.runs.size();
-       i += static_cast<std::size_t>(count)) {
-    const bool meant = only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& name) {
-                         return begins(plan.runs[i].name, name);
-                       });
-    if (meant) selection.push_back(i);
-  }
   for (const std::string& name : only) {
     const bool known = std::any_of(plan.runs.begin(), plan.runs.end(),
                                    [&](const PlannedRun& run) { return begins(run.name, name); });
@@ -57,6 +49,14 @@ std::vector<std::size_t> select(const Plan& plan, std::string_view shard,
     for (const PlannedRun& run : plan.runs) names.push_back(run.name);
     fail<UsageError>("--only `{}`: the study has no such run{}", name, base::did_you_mean(name, names));
   }
+  std::vector<std::size_t> meant;
+  for (std::size_t i = 0; i < plan.runs.size(); ++i) {
+    const auto begins_it = [&](const std::string& name) { return begins(plan.runs[i].name, name); };
+    if (only.empty() || std::any_of(only.begin(), only.end(), begins_it)) meant.push_back(i);
+  }
+  std::vector<std::size_t> selection;
+  for (auto i = static_cast<std::size_t>(index - 1); i < meant.size(); i += static_cast<std::size_t>(count))
+    selection.push_back(meant[i]);
   return selection;
 }
 

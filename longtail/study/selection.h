@@ -10,9 +10,9 @@
 
 namespace longtail::study {
 
-// The runs of a plan that are in shard "i/n" (every n-th, from the i-th, counted from 1; empty: all) and
-// whose names are or begin with one of `only` (empty: all), a number taken whole: `rho10` does not begin
-// `rho100`. An Error if a word of `only` means no run.
+// The runs of a plan whose names are or begin with one of `only` (empty: all), a number taken whole: `rho10` does not
+// begin `rho100`. Of these the shard "i/n": every n-th, from the i-th, counted from 1 (empty: all). An Error if a word of
+// `only` means no run. Empty only where i is more than the runs that are meant.
 std::vector<std::size_t> select(const Plan& plan, std::string_view shard,
                                 const std::vector<std::string>& only);
 

@@ -3,6 +3,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -118,6 +119,14 @@ std::vector<std::string> node_values(const toml::node& node, const Meaning& mean
   return {*text};
 }
 
+// A file is found from where the command is given, and the study may be continued from elsewhere. One that is not there
+// is refused by the name that it was given, when the run is made.
+std::string whole_path(const std::string& key, const std::string& text) {
+  std::error_code error;
+  if (!train::names_file(key, text) || !std::filesystem::exists(text, error)) return text;
+  return std::filesystem::absolute(text).lexically_normal().string();
+}
+
 // The canonical text of a value that is acceptable on its own; an Error with the place otherwise.
 std::string checked(const Meaning& meaning, const std::string& key, const std::string& text,
                     const std::string& where) {
@@ -130,7 +139,7 @@ std::string checked(const Meaning& meaning, const std::string& key, const std::s
     train::run_params().set(trial, key, text);
     const std::string canonical = train::run_params().find(key)->get(trial);
     if (key == "strategy") return sampling::canonical_strategy(canonical);
-    return key == "loss" ? nn::canonical_loss(canonical) : canonical;
+    return key == "loss" ? nn::canonical_loss(canonical) : whole_path(key, canonical);
   } catch (const base::Error& error) {
     fail<UsageError>("{}: {}", where, error.what());
   }

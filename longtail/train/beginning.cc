@@ -49,7 +49,7 @@ Checkpoint continued(Checkpoint beginning, const std::filesystem::path& source, 
   }
   refuse_other_fingerprint(source, beginning.log->fingerprint, print);
   beginning.config = config_map(config);
-  beginning.log->config = beginning.config;
+  beginning.log->config = logged_config(beginning.config);
   beginning.log->strategy = config.strategy;
   beginning.log->fingerprint = print;
   return beginning;

@@ -251,6 +251,18 @@ bool goes_without_saying(const std::string& param, const std::string& value) {
   return (param == "loss" || param == "augment" || param == "val_fraction") && value == entry->info.initial;
 }
 
+bool names_file(std::string_view param, std::string_view value) {
+  if (param == "counts_file") return !value.empty();
+  return param == "class_order" && data::is_order_file(value);
+}
+
+std::map<std::string, std::string> logged_config(std::map<std::string, std::string> config) {
+  for (auto& [param, value] : config) {
+    if (names_file(param, value)) value.erase(0, value.rfind('/') + 1);
+  }
+  return config;
+}
+
 std::map<std::string, std::string> config_map(const RunConfig& config) {
   std::map<std::string, std::string> map;
   for (const auto& entry : run_params().entries()) {

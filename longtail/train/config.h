@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "longtail/base/params.h"
@@ -71,8 +72,13 @@ RunConfig resolved(const RunConfig& config);
 // out, the loss and whatever else nobody chose. Numbers are said: "lr 0.1" beside "lr 0.2" tells what was compared.
 bool goes_without_saying(const std::string& param, const std::string& value);
 
+// Whether that value of a parameter names a file, which counts by what it says.
+bool names_file(std::string_view param, std::string_view value);
+// As a log says a configuration: of a file only its name, so that a result is the same wherever that lies.
+std::map<std::string, std::string> logged_config(std::map<std::string, std::string> config);
+
 // The canonical text of a run: a line `key=value` for every identity parameter of resolved(config), sorted by
-// key. A file that a parameter names counts by its content.
+// key. A file that a parameter names counts by its content; a StorageError if there is none.
 std::string config_identity(const RunConfig& config);
 // The identity parameters as canonical text by name, those left out that are at the value they had before
 // they existed; and back.

@@ -129,6 +129,33 @@ TEST(Config, FilesCountByWhatTheySay) {
   for (const std::string& path : {a.subset.counts_file, b.subset.counts_file}) std::filesystem::remove(path);
 }
 
+TEST(Config, ALogSaysOfAFileOnlyItsName) {
+  const std::map<std::string, std::string> config = {
+      {"class_order", "shuffled:7"}, {"counts_file", "/home/me/counts.txt"}, {"lr", "0.1"}};
+  std::map<std::string, std::string> said = config;
+  said["counts_file"] = "counts.txt";
+  EXPECT_EQ(logged_config(config), said);
+  EXPECT_EQ(logged_config(said), said);
+  EXPECT_EQ(logged_config({{"class_order", "../order.txt"}}).at("class_order"), "order.txt");
+}
+
+TEST(Config, AFileThatIsNotThereMakesNoHash) {
+  RunConfig config = on_any_cpu();
+  config.subset.class_order = "shufled";
+  try {
+    config_hash(config);
+    FAIL() << "a name was taken for what the file says";
+  } catch (const base::StorageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("`class_order` is `shufled`, which is neither label nor shuffled"));
+  }
+  config.subset.class_order = "label";
+  config.subset.profile = "counts";
+  config.subset.counts_file = "/nowhere/counts.txt";
+  EXPECT_THROW(config_hash(config), base::StorageError);
+  config.subset.counts_file = "/dev/null";  // no regular file: read once, by the run
+  EXPECT_NO_THROW(config_hash(config));
+}
+
 TEST(Config, TextGoesThereAndBack) {
   RunConfig config = on_any_cpu();
   config.lr = 0.30000000000000004;

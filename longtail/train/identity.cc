@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "longtail/base/error.h"
 #include "longtail/base/file.h"
 #include "longtail/base/hash.h"
 #include "longtail/data/augmenter.h"
@@ -57,23 +58,28 @@ RunConfig resolved(const RunConfig& config) {
 
 namespace {
 
-// What a file says, not where it lies, makes the run. One that cannot be read keeps its name; the run will
-// stop at it.
-std::string content_of(const std::string& path) {
+// What a file says, not where it lies, makes the run. Without the file nobody can tell which run it is. A pipe can be
+// read once only, and that is for the run.
+std::string content_of(const std::string& param, const std::string& value) {
+  if (!names_file(param, value)) return value;
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return path;
-  return "sha256:" + base::sha256(base::read_text(path));
+  const auto status = std::filesystem::status(value, error);
+  if (!std::filesystem::exists(status)) {
+    base::fail<base::StorageError>(
+        "`{}` is `{}`, which is {}no file that can be read from {}; give its whole path, or bring it back",
+        param, value, param == "class_order" ? "neither label nor shuffled nor shuffled:SEED, and " : "",
+        std::filesystem::current_path(error).string());
+  }
+  if (!std::filesystem::is_regular_file(status)) return value;
+  return "sha256:" + base::sha256(base::read_text(value));
 }
 
 }  // namespace
 
 std::string config_identity(const RunConfig& config) {
-  RunConfig decided = resolved(config);
-  decided.subset.counts_file = content_of(decided.subset.counts_file);
-  if (data::is_order_file(decided.subset.class_order))
-    decided.subset.class_order = content_of(decided.subset.class_order);
+  const RunConfig decided = resolved(config);
   std::string text;
-  for (const auto& [name, value] : config_map(decided)) text += name + "=" + value + "\n";
+  for (const auto& [name, value] : config_map(decided)) text += name + "=" + content_of(name, value) + "\n";
   return text;
 }
 

@@ -11,6 +11,7 @@
 #include "longtail/base/text.h"
 #include "longtail/sampling/strategy.h"
 #include "longtail/train/best_epoch.h"
+#include "longtail/train/config.h"
 #include "longtail/train/feedback.h"
 
 namespace longtail::train {
@@ -74,6 +75,7 @@ LogWriter::LogWriter(const std::filesystem::path& folder, RunLog head)
     log_.class_names.push_back(fmt::format("{}", k));
   if (log_.class_names.size() != log_.class_counts.size())
     fail("there are {} class names for {} classes", log_.class_names.size(), log_.class_counts.size());
+  log_.config = logged_config(std::move(log_.config));
   log_.selected_by = selected_by(log_);
   if (log_.selected_by == "tail" && log_.group_sizes[2] == 0)
     fail("`select` is tail, but no class of the tail has images; choose by balanced, or other `groups`");

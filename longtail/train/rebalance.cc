@@ -59,6 +59,12 @@ RunConfig config_of(const Checkpoint& parent, const RunConfig& where) {
   config.rebalance = canonical_rebalance(where.rebalance);
   config.data = where.data;
   config.threads = where.threads;
+  // Of files the paths of today: the parent's may be from another folder.
+  for (auto param : {&data::SubsetConfig::counts_file, &data::SubsetConfig::class_order}) {
+    const char* name = param == &data::SubsetConfig::counts_file ? "counts_file" : "class_order";
+    if (names_file(name, config.subset.*param) && names_file(name, where.subset.*param))
+      config.subset.*param = where.subset.*param;
+  }
   return config;
 }
 
@@ -75,7 +81,7 @@ RunLog fresh_log(const Checkpoint& parent, const RunConfig& config) {
   log.predictions.clear();
   log.finished = false;
   log.seconds_training = log.seconds_evaluation = log.seconds_waiting = 0;
-  log.config = config_map(config);
+  log.config = logged_config(config_map(config));
   log.fingerprint.protocol = config_hash(config);
   log.fingerprint.version = LONGTAIL_VERSION;
   log.parent = Parent{parent.log->fingerprint.protocol, network_hash(parent.network), parent.epochs_done};
@@ -93,7 +99,7 @@ class Rebalance {
         pool_(where.threads == 0 ? base::available_cpus() : where.threads) {
     if (fs::exists(state_path(options_.folder))) {
       state_ = read_state(options_.folder);
-      refuse_other_config(options_.folder, state_.config, config_map(config_));
+      if (!is_run(state_, config_)) refuse_other_config(options_.folder, state_.config, config_map(config_));
       if (state_.log->parent->network != network_hash(parent_.network)) {
         fail("the run in {} was made from another network than the one in {}; use another folder",
              options_.folder.string(), parent.string());
@@ -302,7 +308,7 @@ RunLog rebalance(const fs::path& parent, const RunConfig& where, const RunOption
 std::optional<RunLog> finished_rebalance(const RunConfig& config, const fs::path& folder) {
   if (!fs::exists(state_path(folder))) return std::nullopt;
   Checkpoint state = read_state(folder);
-  if (!state.log->finished || state.config != config_map(resolved(config))) return std::nullopt;
+  if (!state.log->finished || !is_run(state, resolved(config))) return std::nullopt;
   read_timings(log_path(folder), *state.log);
   mend_log(folder, *state.log);
   return state.log;

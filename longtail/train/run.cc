@@ -96,8 +96,7 @@ class Training {
     // A finished run needs neither data nor engine.
     if (std::filesystem::exists(state_path(options_.folder))) {
       state_ = read_state(options_.folder);
-      if (!is_run(state_, config_))
-        refuse_other_config(options_.folder, state_.config, config_map(config_));
+      if (!is_run(state_, config_)) refuse_other_config(options_.folder, state_.config, config_map(config_));
       read_timings(log_path(options_.folder), *state_.log);
     }
     if (finished()) return;
@@ -212,7 +211,7 @@ RunLog Training::fresh_log(const Fingerprint& print) const {
     fresh.image.deviation.push_back(data_.set->deviation[c]);
   }
   fresh.image.fit = data_.set->form.empty() ? config_.fit : data_.set->form;
-  fresh.config = state_.config;
+  fresh.config = logged_config(state_.config);
   fresh.selected_on = data_.validation.size() > 0 ? "validation" : "test";
   fresh.selected_by = config_.select;
   fresh.fingerprint = print;
@@ -427,8 +426,7 @@ void Training::keep(int epochs_done) const {
 bool is_whole(const RunConfig& config, const std::filesystem::path& folder) {
   if (!base::present(state_path(folder)) || !base::present(log_path(folder))) return false;
   const Checkpoint state = read_state(folder);
-  return state.log->finished && is_run(state, resolved(config)) &&
-         read_log(log_path(folder)).finished;
+  return state.log->finished && is_run(state, resolved(config)) && read_log(log_path(folder)).finished;
 }
 
 RunLog run_training(const RunConfig& config, const RunOptions& options) {

@@ -9,7 +9,6 @@
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
-#include "longtail/train/checkpoint.h"
 
 namespace longtail::train {
 
@@ -56,6 +55,24 @@ void mend_log(const fs::path& folder, const RunLog& log) {
   if (!fs::exists(path) || base::read_text(path) != log_text(log)) write_log(path, log);
 }
 
+bool is_run(const Checkpoint& held, const RunConfig& config) {
+  return held.config == config_map(config) ||
+         (held.log && held.log->fingerprint.protocol == config_hash(config));
+}
+
+namespace {
+
+bool same_value(const std::string& key, const std::string& a, const std::string& b) {
+  if (a == b) return true;
+  std::error_code error;
+  const auto readable = [&](const std::string& value) {
+    return names_file(key, value) && fs::is_regular_file(value, error);
+  };
+  return readable(a) && readable(b) && base::read_text(a) == base::read_text(b);
+}
+
+}  // namespace
+
 void refuse_other_config(const fs::path& folder, const std::map<std::string, std::string>& held,
                          const std::map<std::string, std::string>& wanted) {
   const auto value = [](const std::map<std::string, std::string>& map, const std::string& key) {
@@ -66,7 +83,7 @@ void refuse_other_config(const fs::path& folder, const std::map<std::string, std
   std::map<std::string, std::string> all = held;
   all.insert(wanted.begin(), wanted.end());
   for (const auto& [key, ignored] : all) {
-    if (value(held, key) == value(wanted, key)) continue;
+    if (same_value(key, value(held, key), value(wanted, key))) continue;
     base::fail(
         "{} holds a run with `{}` = `{}`, but here it is `{}`; use another folder, or the same parameters to "
         "resume",

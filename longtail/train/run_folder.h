@@ -5,6 +5,8 @@
 #include <map>
 #include <string>
 
+#include "longtail/train/checkpoint.h"
+#include "longtail/train/config.h"
 #include "longtail/train/run_log.h"
 
 namespace longtail::train {
@@ -31,7 +33,11 @@ void remove_temporaries(const std::filesystem::path& folder);
 // which has it, and the log.
 void mend_log(const std::filesystem::path& folder, const RunLog& log);
 
-// An Error naming the parameter that differs.
+// Whether what a folder holds is the run of a resolved configuration: the same parameters, or the same hash, since a file
+// that one of them names may have another path by now.
+bool is_run(const Checkpoint& held, const RunConfig& config);
+
+// An Error naming the parameter that differs. Files are compared by what they say.
 void refuse_other_config(const std::filesystem::path& folder, const std::map<std::string, std::string>& held,
                          const std::map<std::string, std::string>& wanted);
 // An Error saying what changed since the run began: the data set, the subset, the initial weights.

@@ -132,6 +132,10 @@ constexpr std::array<EpochList, 8> kLists = {{{"train_loss", &RunLog::train_loss
                                               {"medium_acc", &RunLog::medium_acc, true},
                                               {"tail_acc", &RunLog::tail_acc, true},
                                               {"lr_history", &RunLog::lr_history, false}}};
+// Those that a log may be without; one that is there has every epoch.
+constexpr std::array<EpochList, 3> kOptionalLists = {{{"balanced_acc", &RunLog::balanced_acc, true},
+                                                      {"val_acc", &RunLog::val_acc, true},
+                                                      {"selection", &RunLog::selection, true}}};
 
 EpochResult at_epoch(const RunLog& log, int epoch) {
   const auto e = static_cast<std::size_t>(epoch);
@@ -270,6 +274,13 @@ void check_log(const RunLog& log) {
       fail("the key `{}` has {} epochs but `test_acc` has {}", entry.key, size, log.test_acc.size());
     }
     if (entry.accuracy) check_accuracies(log.*entry.list, entry.key);
+  }
+  for (const EpochList& entry : kOptionalLists) {
+    const std::size_t size = (log.*entry.list).size();
+    if (size != 0 && size != log.test_acc.size()) {
+      fail("the key `{}` has {} epochs but `test_acc` has {}", entry.key, size, log.test_acc.size());
+    }
+    check_accuracies(log.*entry.list, entry.key);
   }
   if (log.best_epoch < 0 || log.best_epoch >= log.epochs()) {
     fail("the key `best_epoch` is {}, but there are {} epochs", log.best_epoch, log.epochs());

@@ -10,6 +10,7 @@
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
+#include "longtail/base/test_paths.h"
 #include "longtail/data/testing.h"
 
 namespace longtail::train {
@@ -251,6 +252,69 @@ TEST(RunLog, ADigitChangedInOnePlaceIsNotBelieved) {
     changed[json::json_pointer(place)] = value;
     EXPECT_THROW(from_json(changed), base::Error) << place << " = " << value;
   }
+}
+
+// A list that is shorter than the run would be read past its end.
+TEST(RunLog, AListThatIsThereHasEveryEpoch) {
+  for (const char* key : {"balanced_acc", "selection", "val_acc"}) {
+    json object = to_json(sample_log());
+    object[key] = {60, 50};
+    EXPECT_NO_THROW(from_json(object)) << key;
+    for (const json& list : {json({60}), json({60, 50, 40})}) {
+      object[key] = list;
+      EXPECT_EQ(error_of(object),
+                fmt::format("the key `{}` has {} epochs but `test_acc` has 2", key, list.size()));
+    }
+    object[key] = {60, 101};
+    EXPECT_THAT(error_of(object), HasSubstr("which is no percentage")) << key;
+  }
+}
+
+// A log chosen so, of as many epochs as `selection` has values.
+json chosen_by(const char* what, const std::vector<double>& selection, int best) {
+  RunLog log = sample_log();
+  log.selected_by = what;
+  log.selection = selection;
+  log.best_epoch = best;
+  log.best = best == 0 ? log.best : log.last;
+  return json::parse(to_json(log).dump());  // as a file has it: what is not known is null
+}
+
+TEST(RunLog, TheBestEpochAgreesWithWhatChoseIt) {
+  const double none = std::nan("");
+  for (const char* what : {"balanced", "tail"}) {
+    EXPECT_NO_THROW(from_json(chosen_by(what, {40, 50}, 1))) << what;
+    EXPECT_THAT(error_of(chosen_by(what, {40, 50}, 0)),
+                HasSubstr(fmt::format("`best_epoch` is 0, but epoch 1 has a higher {} accuracy", what)));
+    EXPECT_NO_THROW(from_json(chosen_by(what, {50, 50}, 0))) << what;
+    EXPECT_NO_THROW(from_json(chosen_by(what, {50, 50 + 1e-9}, 0))) << "the same in another order of sums";
+    EXPECT_NO_THROW(from_json(chosen_by(what, {none, 50}, 0))) << "what is not known was the first";
+    EXPECT_NO_THROW(from_json(chosen_by(what, {50, none}, 0))) << what;
+    EXPECT_THROW(from_json(chosen_by(what, {50, none}, 1)), base::Error) << what;
+    EXPECT_NO_THROW(from_json(chosen_by(what, {}, 1))) << "a log that does not tell it";
+  }
+  EXPECT_NO_THROW(from_json(chosen_by("last", {}, 1)));
+  EXPECT_THAT(error_of(chosen_by("last", {}, 0)), HasSubstr("`selected_by` is last, and the last is 1"));
+}
+
+// One of each kind that is committed, and the paper's kind; a whole study of them is read by results_test.cc.
+TEST(RunLog, TheCommittedLogsAreRead) {
+  const std::string results = base::source_dir() + "/results/";
+  int logs = 0;
+  for (const char* folder : {"both-ways", "cifar100-lt", "engines", "remedies", "shortcut"}) {
+    int of_folder = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(results + folder)) {
+      const std::string name = entry.path().filename().string();
+      const bool rebalanced = name.find("-rebalance") != std::string::npos;
+      if (entry.path().extension() != ".json" || (of_folder > 2 && !rebalanced)) continue;
+      EXPECT_NO_THROW(read_log(entry.path())) << entry.path();
+      ++of_folder;
+    }
+    logs += of_folder;
+  }
+  EXPECT_GT(logs, 10);
+  EXPECT_NO_THROW(read_log(base::source_dir() + "/longtail/train/testdata/fuzz/log/published.json"));
+  EXPECT_NO_THROW(read_log(base::source_dir() + "/longtail/train/testdata/fuzz/log/validation.json"));
 }
 
 TEST(RunLog, CarriesAHashOfItsResultsThatAnyChangeBreaks) {
