@@ -89,7 +89,7 @@ Available available_classes(const LabelSource& source) {
 }
 
 std::vector<std::int64_t> read_counts(const std::string& path) {
-  const std::vector<std::int64_t> counts = data::read_numbers(path);
+  std::vector<std::int64_t> counts = data::read_numbers(path);
   for (const std::int64_t count : counts) {
     if (count < 0 || count > kMostImages) base::fail("{}: {} is not a number of images", path, count);
   }

@@ -143,6 +143,7 @@ void print_split(const char* which, const data::Split& split, int classes) {
 
 std::string numbers(const std::array<float, 3>& values, int channels) {
   std::vector<std::string> parts;
+  parts.reserve(values.size());
   for (int i = 0; i < channels; ++i)
     parts.push_back(fmt::format("{:.4f}", values[static_cast<std::size_t>(i)]));
   return base::join(parts, ", ");

@@ -152,6 +152,7 @@ int epochs_that_fit(double seconds, double epoch_seconds, const std::vector<std:
 
 std::vector<std::string> rebalances_of(const std::vector<Candidate>& candidates) {
   std::vector<std::string> rebalances;
+  rebalances.reserve(candidates.size());
   for (const Candidate& one : candidates) rebalances.push_back(one.rebalance);
   return rebalances;
 }

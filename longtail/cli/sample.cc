@@ -104,6 +104,7 @@ std::vector<std::int64_t> count_draws(const SampleArguments& arguments, const sa
 
 std::vector<Line> by_group(const std::vector<Line>& classes, const data::Groups& groups) {
   std::vector<Line> lines;
+  lines.reserve(data::kGroupNames.size());
   for (const std::string_view name : data::kGroupNames) lines.push_back({std::string(name), 0});
   for (const Line& line : classes) {
     if (line.images == 0) continue;  // left out: in no group

@@ -70,8 +70,9 @@ class Input {
       stream_.next_out = &extra;
       stream_.avail_out = 1;
       while (!ended_ && stream_.avail_out > 0) inflate_some();
-      if (stream_.avail_out == 0 || stream_.avail_in > 0)
-        fail("{}: there are bytes after its last item", where_);
+      const bool more = stream_.avail_out == 0 || stream_.avail_in > 0;
+      stream_.next_out = nullptr;  // `extra` ends here
+      if (more) fail("{}: there are bytes after its last item", where_);
     } else if (at_ != file_.size()) {
       fail("{}: {} bytes follow its last item", where_, file_.size() - at_);
     }

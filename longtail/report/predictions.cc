@@ -176,10 +176,10 @@ std::string Prediction::verdict() const {
     partial = partial || (claim.ours.verdict != Verdict::kOpen && claim.ours.partial);
   }
   if (holds > 0 && fails > 0) return "holds in part";
-  const std::string words = verdict_words({holds > 0   ? Verdict::kHolds
-                                           : fails > 0 ? Verdict::kFails
-                                                       : Verdict::kOpen,
-                                           partial, ""});
+  std::string words = verdict_words({holds > 0   ? Verdict::kHolds
+                                     : fails > 0 ? Verdict::kFails
+                                                 : Verdict::kOpen,
+                                     partial, ""});
   const int told = holds + fails;
   if (told == 0 || open == 0) return words;
   return fmt::format("{} in {} of {} comparisons; the other{} cannot be told", words, told, told + open,

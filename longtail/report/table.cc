@@ -148,7 +148,7 @@ std::string to_markdown(const Table& table) {
     out += '|';
     for (std::size_t c = 0; c < widths.size(); ++c) {
       std::string words = repeats(table, r, c) ? "" : markdown(printed(table.rows[r][c]));
-      if (table.rows[r][c].bold && !words.empty()) words = "**" + words + "**";
+      if (table.rows[r][c].bold && !words.empty()) words.insert(0, "**").append("**");
       out += " " + padded(words, widths[c], table.columns[c].left) + " |";
     }
     out += '\n';
@@ -268,7 +268,7 @@ std::string to_html(const Table& table) {
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       const Cell& cell = table.rows[r][c];
       std::string words = repeats(table, r, c) ? "" : html_escape(printed(cell));
-      if (cell.bold && !words.empty()) words = "<b>" + words + "</b>";
+      if (cell.bold && !words.empty()) words.insert(0, "<b>").append("</b>");
       // A sentence may break over lines, a number never.
       const bool sentence = table.columns[c].left && display_width(cell.text) > 32;
       out += fmt::format("<td{}>{}</td>",

@@ -41,7 +41,7 @@ class Deferred final : public Strategy {
   Feedback feedback() const override { return std::max(first_->feedback(), then_->feedback()); }
   std::optional<Deferral> deferral(int epochs) const override {
     // A second part that itself never changes is refused for that.
-    if (const auto later = then_->deferral(epochs); later && later->epoch >= epochs) return later;
+    if (auto later = then_->deferral(epochs); later && later->epoch >= epochs) return later;
     return Deferral{first_->name(), epoch_of_change(at_, epochs)};
   }
 

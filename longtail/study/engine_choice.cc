@@ -53,7 +53,7 @@ std::string engine_for(std::span<const PlannedRun> runs) {
     networks.push_back(network);
     able.push_back(automatic_engines(network));
   }
-  const std::string name = first_in_all(able);
+  std::string name = first_in_all(able);
   if (name.empty()) base::fail("no engine can do the networks of all runs of the study here");
   return name;
 }

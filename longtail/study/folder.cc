@@ -139,7 +139,7 @@ void read_result(const fs::path& folder, RunState& state) {
 fs::path lock_path(const fs::path& run_folder) { return run_folder / "study.lock"; }
 
 std::string engine_of(const StudyFile& study, const fs::path& folder) {
-  const std::string wanted = wanted_engine(study);
+  std::string wanted = wanted_engine(study);
   if (study.trainer) return kTrainerEngine;
   if (wanted != "auto") return wanted;
   if (base::present(folder / "study.json")) return read_plan(folder).engine;
@@ -245,7 +245,7 @@ void require_engine(const Plan& plan) {
 }
 
 PlannedRun read_run(const fs::path& folder) {
-  const PlannedRun run = read_json(folder / "run.json", parse_run);
+  PlannedRun run = read_json(folder / "run.json", parse_run);
   const std::string hash = run_hash(run);
   if (hash != run.hash || folder.filename().string() != run.name) {
     fail(

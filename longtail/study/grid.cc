@@ -179,6 +179,7 @@ std::string toml_value(const std::string& type, const std::string& text) {
 
 std::string toml_values(const std::string& type, const std::vector<std::string>& values) {
   std::vector<std::string> parts;
+  parts.reserve(values.size());
   for (const std::string& value : values) parts.push_back(toml_value(type, value));
   return parts.size() == 1 ? parts[0] : "[" + base::join(parts, ", ") + "]";
 }
@@ -396,6 +397,7 @@ std::vector<PlannedRun> resolve(const StudyFile& study, const std::string& engin
                      [](const PlacedRun& a, const PlacedRun& b) { return a.place < b.place; });
   }
   std::vector<PlannedRun> runs;
+  runs.reserve(placed.size());
   for (PlacedRun& one : placed) runs.push_back(std::move(one.run));
   check_parents(study, runs, seen);
   return runs;

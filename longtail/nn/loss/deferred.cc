@@ -34,7 +34,7 @@ class Deferred final : public Loss {
   }
   std::optional<sampling::Deferral> deferral(int epochs) const override {
     // A second part that itself never changes is refused for that.
-    if (const auto later = then_->deferral(epochs); later && later->epoch >= epochs) return later;
+    if (auto later = then_->deferral(epochs); later && later->epoch >= epochs) return later;
     return sampling::Deferral{first_->name(), sampling::epoch_of_change(at_, epochs)};
   }
   double logit_scale() const override { return first_->logit_scale(); }
