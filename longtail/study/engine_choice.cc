@@ -66,8 +66,7 @@ void require_networks(std::string_view name, std::span<const PlannedRun> runs) {
     if (engine->does(network_of_run(run), &why)) continue;
     base::fail<base::UsageError>(
         "the study runs on the engine {}, which cannot do the network of the run {}, on any machine: {}. "
-        "Start "
-        "another study with another --out and `engine` auto or simd",
+        "Start another study with another --out and `engine` auto or simd",
         name, run.name, why);
   }
 }
@@ -78,8 +77,7 @@ void require_machine(std::string_view name) {
   if (engine && engine->available(&why)) return;
   base::fail(
       "the study runs on the engine {}, which this machine cannot run: {}. Work on it on a machine that can, "
-      "or "
-      "start another study with another --out",
+      "or start another study with another --out",
       name, why);
 }
 
