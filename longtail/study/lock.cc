@@ -78,13 +78,15 @@ bool FileLock::is_held(const fs::path& path) {
 }
 
 std::string FileLock::holder(const fs::path& path) {
+  const std::string unsigned_yet = "another process";
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return "";
+  if (fd < 0) return unsigned_yet;
   std::array<char, 300> buffer{};
   const ssize_t got = ::read(fd, buffer.data(), buffer.size());
   ::close(fd);
-  return got > 0 ? std::string(base::trim(std::string_view(buffer.data(), static_cast<std::size_t>(got))))
-                 : "";
+  const std::string_view text(buffer.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
+  const std::string name(base::trim(text));
+  return name.empty() ? unsigned_yet : name;
 }
 
 FileLock::FileLock(FileLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}

@@ -19,7 +19,8 @@ class FileLock {
 
   // True if a process has the lock now. Asks without taking, so it disturbs nobody.
   static bool is_held(const std::filesystem::path& path);
-  // Who took it last: "machine, process 1234", or "" if nobody did.
+  // Who took it last: "machine, process 1234"; "another process" if the file does not say, as just after it was
+  // taken or on a full disk.
   static std::string holder(const std::filesystem::path& path);
 
   FileLock(FileLock&& other) noexcept;

@@ -36,6 +36,9 @@ TEST_F(Lock, IsHeldByOneAtATime) {
 TEST_F(Lock, SaysWhoHasIt) {
   const auto lock = FileLock::try_take(path_);
   EXPECT_EQ(FileLock::holder(path_), host_name() + ", process " + std::to_string(::getpid()));
+  // Between taking and signing, and for good on a full disk, the file is empty.
+  fs::resize_file(path_, 0);
+  EXPECT_EQ(FileLock::holder(path_), "another process");
 }
 
 TEST_F(Lock, IsNotDisturbedByBeingAskedAfter) {
