@@ -24,12 +24,21 @@ using base::fail;
 using train::FullResult;
 using train::LogWriter;
 
+std::int64_t whole_of(const std::string& key, const py::handle& value) {
+  try {
+    return value.cast<std::int64_t>();
+  } catch (const py::cast_error&) {
+    fail("`{}` of the configuration is {}; a whole number must be from -2^63 to 2^63 - 1", key,
+         py::str(value).cast<std::string>());
+  }
+}
+
 // A value of a configuration in the form that logs keep: 0.1, true, 160,180. NumPy's numbers and arrays are taken as
 // the Python values that they stand for.
 std::string text_of(const std::string& key, const py::handle& value) {
   if (py::isinstance<py::str>(value)) return value.cast<std::string>();
   if (py::isinstance<py::bool_>(value)) return value.cast<bool>() ? "true" : "false";
-  if (py::isinstance<py::int_>(value)) return base::detail::print(value.cast<std::int64_t>());
+  if (py::isinstance<py::int_>(value)) return base::detail::print(whole_of(key, value));
   if (py::isinstance<py::float_>(value)) return base::detail::print(value.cast<double>());
   if (value.is_none()) return "";
   if (py::hasattr(value, "tolist") && !py::isinstance<py::type>(value)) {

@@ -97,7 +97,8 @@ class Source {
       fail("give either `labels`, the class of every image, or `counts`, the images of every class");
     if (epochs < 1) fail("`epochs` is {}; it must be at least 1", epochs);
     if (batch_size < 0) fail("`batch_size` is {}; it must be at least 1", batch_size);
-    if (batch_size == 0 && some_epoch(*strategy_, &sampling::Strategy::stratified, 0, epochs))
+    sampling::refuse_late_change("strategy", strategy_->name(), strategy_->deferral(epochs), epochs);
+    if (batch_size == 0 && shapes_batches())
       fail("{} shapes whole batches; give `batch_size`, the draws of a step on all ranks together",
            strategy_->name());
     if (labels) {
@@ -142,6 +143,8 @@ class Source {
   bool without_replacement(int epoch) const {
     return some_epoch(*strategy_, &sampling::Strategy::without_replacement, epoch, epochs_);
   }
+  // In some epoch.
+  bool shapes_batches() const { return some_epoch(*strategy_, &sampling::Strategy::stratified, 0, epochs_); }
   py::array_t<double> probabilities(int epoch) { return array_of(stream(epoch).probabilities()); }
 
   // The draws first, first + 1, ... of rank's part of the epoch, into an array of int64.
@@ -219,7 +222,6 @@ class Source {
   }
 
   const sampling::IndexStream& stream(int epoch) {
-    if (epoch < 0) fail("there is no epoch {}; they are counted from 0", epoch);
     if (!stream_ || epoch_ != epoch) {
       stream_.emplace(*strategy_, counts_, situation(epoch), seed_);
       part_.reset();
@@ -281,23 +283,39 @@ py::list list_strategies() {
   return all;
 }
 
+// To be looked at in one epoch, ahead of any training.
+std::unique_ptr<sampling::Strategy> strategy_at(const std::string& text, int epoch, int epochs) {
+  auto made = sampling::make_strategy(text);
+  sampling::refuse_feedback(*made);
+  if (epoch < 0 || epoch >= epochs)
+    fail("there is no epoch {} in a training of {}; epochs are counted from 0", epoch, epochs);
+  sampling::refuse_late_change("strategy", made->name(), made->deferral(epochs), epochs);
+  return made;
+}
+
 py::array_t<double> probabilities(const Array<std::int64_t>& counts, const std::string& strategy, int epoch,
                                   int epochs) {
-  const auto made = sampling::make_strategy(strategy);
-  sampling::refuse_feedback(*made);
+  const auto made = strategy_at(strategy, epoch, epochs);
   constexpr int kAnyBatch = 1;  // the shares of batches of a given shape are the same whatever their size
   const sampling::Situation situation{epoch, epochs, {}, kAnyBatch};
   return array_of(sampling::IndexStream(*made, span_of(counts), situation, 0).probabilities());
 }
 
 py::list groups(const Array<std::int64_t>& counts, const std::string& definition) {
+  const data::Groups known = data::Groups::parse(definition).decided(span_of(counts));
   py::list names;
-  for (const data::Group group : data::Groups::parse(definition).of(span_of(counts)))
-    names.append(data::kGroupNames[static_cast<std::size_t>(group)]);
+  for (const std::int64_t count : span_of(counts)) {
+    if (count < 0) fail("class {} has {} images; a count cannot be negative", names.size(), count);
+    if (count == 0) {
+      names.append(py::none());  // in no group: nobody could learn it
+    } else {
+      names.append(data::kGroupNames[static_cast<std::size_t>(known.of(count))]);
+    }
+  }
   return names;
 }
 
-data::Subset subset(const Array<std::int32_t>& labels, double rho, std::int64_t seed,
+data::Subset subset(const Array<std::int64_t>& labels, double rho, std::int64_t seed,
                     const std::string& profile, int n_max, const std::string& class_order,
                     const std::string& counts_file, int classes) {
   data::SubsetConfig config;
@@ -308,14 +326,14 @@ data::Subset subset(const Array<std::int32_t>& labels, double rho, std::int64_t 
   config.counts_file = counts_file;
   const auto span = span_of(labels);
   if (span.empty()) fail("there are no labels");
-  return data::make_subset(config, span,
-                           classes > 0 ? classes : *std::max_element(span.begin(), span.end()) + 1, seed);
+  const auto found = static_cast<int>(counts_of(span).size());  // refuses labels that 32 bits do not hold
+  const std::vector<std::int32_t> narrow(span.begin(), span.end());
+  return data::make_subset(config, narrow, classes > 0 ? classes : found, seed);
 }
 
 py::dict theory(const Array<std::int64_t>& counts, const std::string& strategy, int epoch, int epochs,
                 int batch_size, double sigma2, double norm2) {
-  const auto made = sampling::make_strategy(strategy);
-  sampling::refuse_feedback(*made);
+  const auto made = strategy_at(strategy, epoch, epochs);
   const sampling::Situation situation{epoch, epochs, {}, batch_size};
   sampling::IndexStream(*made, span_of(counts), situation, 0);  // refuses counts that cannot be
   const theory::Forecast forecast = theory::forecast(*made, span_of(counts), situation,
@@ -363,6 +381,7 @@ void add_sampling(py::module_& module) {
       .def("update", &Source::update, py::arg("class_accuracy"))
       .def("forget", &Source::forget)
       .def("without_replacement", &Source::without_replacement, py::arg("epoch"))
+      .def_property_readonly("shapes_batches", &Source::shapes_batches)
       .def("probabilities", &Source::probabilities, py::arg("epoch"))
       .def("fill", &Source::fill, py::arg("epoch"), py::arg("first"), py::arg("out").noconvert(),
            py::arg("rank") = 0, py::arg("world") = 1)

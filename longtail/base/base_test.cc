@@ -74,7 +74,10 @@ TEST(Text, KnowsUtf8AndReadsTheRestAsLatin1) {
 
 TEST(Text, ReadsNumbersWholeOrNotAtAll) {
   EXPECT_EQ(parse_integer(" 12 "), 12);
+  EXPECT_EQ(parse_integer("+12"), 12);
   EXPECT_FALSE(parse_integer("12x"));
+  EXPECT_FALSE(parse_integer("+-12"));
+  EXPECT_FALSE(parse_real("+-0.5"));
   EXPECT_FALSE(parse_real("nan"));
   EXPECT_FALSE(parse_real(""));
   EXPECT_EQ(with_commas(10847), "10,847");
@@ -256,6 +259,11 @@ TEST(Params, ReadAndPrintEveryType) {
   EXPECT_EQ(table.find("milestones")->get(config), "80,90");
   EXPECT_EQ(table.find("depth")->info.section, "model");
   EXPECT_EQ(table.find("milestones")->info.initial, "160,180");
+}
+
+TEST(Params, EqualNumbersHaveOneText) {
+  EXPECT_EQ(detail::print(-0.0), "0");
+  EXPECT_EQ(detail::print(-0.5), "-0.5");
 }
 
 TEST(Params, RefuseWithASentenceAndLeaveTheConfigurationAlone) {

@@ -67,7 +67,7 @@ void parse(std::string_view name, std::string_view text, std::vector<int>& out) 
 
 std::string print(int value) { return fmt::format("{}", value); }
 std::string print(std::int64_t value) { return fmt::format("{}", value); }
-std::string print(double value) { return fmt::format("{}", value); }
+std::string print(double value) { return fmt::format("{}", value + 0.0); }  // -0 is 0
 std::string print(bool value) { return value ? "true" : "false"; }
 std::string print(const std::string& value) { return value; }
 std::string print(const std::vector<int>& value) { return fmt::format("{}", fmt::join(value, ",")); }

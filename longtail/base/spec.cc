@@ -6,7 +6,8 @@
 namespace longtail::base {
 namespace {
 
-constexpr int kDeepest = 16;  // brackets inside brackets; more is a mistake
+constexpr int kDeepest = 16;  // choices inside a choice; more is a mistake
+thread_local int choices_under_way = 0;
 
 // Splits at commas that are outside brackets.
 std::vector<std::string> split_arguments(std::string_view family, std::string_view whole,
@@ -15,7 +16,6 @@ std::vector<std::string> split_arguments(std::string_view family, std::string_vi
   int depth = 0;
   for (const char c : text) {
     depth += (c == '(') - (c == ')');
-    if (depth > kDeepest) fail("a {} has more than {} brackets inside each other", family, kDeepest);
     if (depth < 0) break;
     if (c == ',' && depth == 0) {
       parts.emplace_back();
@@ -96,6 +96,15 @@ std::string VariantInfo::written_out() const {
 }
 
 namespace detail {
+
+Nesting::Nesting(std::string_view family) {
+  if (choices_under_way > kDeepest)
+    fail("a {} has more than {} others inside each other; leave out those that change nothing", family,
+         kDeepest);
+  ++choices_under_way;
+}
+
+Nesting::~Nesting() { --choices_under_way; }
 
 void refuse_argument(const Choice& choice, const std::string& key, const std::vector<std::string>& known,
                      const char* error) {

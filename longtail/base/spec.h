@@ -17,6 +17,8 @@
 //   }
 //   const base::Family<Strategy()> family("strategy", {uniform(), power()});
 //   auto strategy = family.make("power:q=0.250");     // strategy->name() is "power:q=0.25"
+//
+// Choices may be inside each other, in brackets or after colons (stratified:of=power:q=0.25), up to a depth of 16.
 #pragma once
 
 #include <functional>
@@ -102,6 +104,16 @@ namespace detail {
 [[noreturn]] void refuse_name(std::string_view family, const std::string& name,
                               const std::vector<VariantInfo>& known);
 
+// Lives while a choice is made, and with it those inside it, on one thread. An Error if there are too many inside
+// each other, however they are written.
+class Nesting {
+ public:
+  explicit Nesting(std::string_view family);
+  ~Nesting();
+  Nesting(const Nesting&) = delete;
+  Nesting& operator=(const Nesting&) = delete;
+};
+
 template <class Config>
 Config config_of(const Choice& choice, const ParamTable<Config>& table) {
   Config config;
@@ -164,6 +176,7 @@ class Family<Object(Context...)> {
 
   // An Error names what is wrong and what exists.
   std::unique_ptr<Object> make(std::string_view text, Context... context) const {
+    const detail::Nesting nesting(noun_);
     const Choice choice = read_choice(noun_, text);
     for (const Member& member : variants_) {
       if (member.info.name == choice.name) return member.make(choice, context...);

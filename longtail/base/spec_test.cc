@@ -100,6 +100,24 @@ TEST(Spec, ErrorsNameTheChoiceTheKeyAndWhatThereIs) {
   EXPECT_THAT(refusal("twice:of=square)"), HasSubstr("brackets do not match"));
 }
 
+// What is accepted is read back from its name; what is refused leaves nothing behind.
+TEST(Spec, SixteenChoicesMayBeInsideOneHoweverTheyAreWritten) {
+  const auto nested = [](int levels, bool colons) {
+    std::string text = "square";
+    for (int i = 0; i < levels; ++i) text = colons ? "twice:of=" + text : "twice(of=" + text + ")";
+    return text;
+  };
+  for (const bool colons : {false, true}) {
+    const std::string name = shapes().make(nested(16, colons), 1)->name();
+    EXPECT_EQ(shapes().make(name, 1)->name(), name);
+    for (const int levels : {17, 18, 5000}) {
+      EXPECT_THAT(refusal(nested(levels, colons)), HasSubstr("more than 16 others inside each other"))
+          << levels;
+    }
+    EXPECT_EQ(shapes().make(name, 1)->name(), name);
+  }
+}
+
 TEST(Spec, AVariantDescribesItsParametersForHelpAndDocumentation) {
   EXPECT_EQ(shapes().infos()[0].parameter_words(), "side: above 0 (default 1)");
   EXPECT_EQ(shapes().choices(), "square:side=1 | twice:of=square,times=2");

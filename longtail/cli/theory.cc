@@ -84,6 +84,8 @@ TheoryReport make_report(const TheoryOptions& options) {
   }
   for (const std::string& text : options.strategies) {
     const auto strategy = sampling::make_strategy(text);
+    sampling::refuse_late_change("strategy", strategy->name(), strategy->deferral(options.epochs),
+                                 options.epochs);
     for (const int epoch : epochs_to_show(*strategy, report.counts, options)) {
       report.shown.push_back(
           forecast(*strategy, report.counts, {epoch, options.epochs}, options.assumptions));

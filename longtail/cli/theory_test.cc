@@ -59,6 +59,9 @@ TEST(TheoryCommandTest, WrongUsageHasItsExitCode) {
   const Outcome misspelt = run_program({"theory", "--strategies", "unifrm"});
   EXPECT_EQ(misspelt.code, 2);
   EXPECT_THAT(misspelt.err, HasSubstr("did you mean `uniform`?"));
+  const Outcome late = run_program({"theory", "--strategies", "deferred", "--epochs", "90"});
+  EXPECT_EQ(late.code, 2);
+  EXPECT_THAT(late.err, HasSubstr("`strategy` is `deferred`, which changes at epoch 160"));
   const Outcome large = run_program({"theory", "--batch-size", "20000"});
   EXPECT_EQ(large.code, 2);
   EXPECT_THAT(large.err, HasSubstr("a batch of 20000 is larger than an epoch of 10847 draws"));

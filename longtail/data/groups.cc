@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
+#include <vector>
 
 #include "longtail/base/error.h"
 #include "longtail/base/spec.h"
@@ -91,16 +93,28 @@ Groups Groups::parse(std::string_view text) {
 
 namespace {
 
-// The number of images from which on a class belongs above the cut: the cut between two sizes that is nearest
-// to `wanted` classes above, the one with fewer above if two are as near.
-std::int64_t cut_below(std::span<const std::int64_t> descending, std::size_t wanted) {
-  std::size_t best = 0;
-  const auto distance = [&](std::size_t cut) { return cut > wanted ? cut - wanted : wanted - cut; };
+// How many classes head has, and head and medium together: of all cuts between two sizes the two that are together
+// nearest to thirds, those with fewer classes above if others are as near. With one cut medium is empty, without any
+// all classes, which have one size, are head.
+std::pair<std::size_t, std::size_t> cut_in_thirds(std::span<const std::int64_t> descending) {
+  std::vector<std::size_t> cuts;
   for (std::size_t cut = 1; cut < descending.size(); ++cut) {
-    if (descending[cut] < descending[cut - 1] && (best == 0 || distance(cut) < distance(best))) best = cut;
+    if (descending[cut] < descending[cut - 1]) cuts.push_back(cut);
   }
-  // Without a cut all classes have one size: they are all above.
-  return best == 0 ? descending.back() : descending[best - 1];
+  if (cuts.empty()) return {descending.size(), descending.size()};
+  if (cuts.size() == 1) return {cuts[0], cuts[0]};
+  // Three times the distance from that many thirds.
+  const auto off = [&](std::size_t cut, std::size_t thirds) {
+    const std::size_t here = 3 * cut, wanted = thirds * descending.size();
+    return here > wanted ? here - wanted : wanted - here;
+  };
+  std::size_t first = cuts[0];  // the best first cut above the one looked at
+  std::pair best{cuts[0], cuts[1]};
+  for (std::size_t i = 1; i < cuts.size(); ++i) {
+    if (off(first, 1) + off(cuts[i], 2) < off(best.first, 1) + off(best.second, 2)) best = {first, cuts[i]};
+    if (off(cuts[i], 1) < off(first, 1)) first = cuts[i];
+  }
+  return best;
 }
 
 }  // namespace
@@ -113,8 +127,9 @@ Groups Groups::decided(std::span<const std::int64_t> counts) const {
   Groups groups = *this;
   groups.undecided_ = false;
   if (sizes.empty()) return groups;
-  groups.head_above_ = cut_below(sizes, (sizes.size() + 1) / 3) - 1;
-  groups.tail_up_to_ = std::min(cut_below(sizes, (2 * sizes.size() + 1) / 3) - 1, groups.head_above_);
+  const auto [head, upper] = cut_in_thirds(sizes);
+  groups.head_above_ = sizes[head - 1] - 1;
+  groups.tail_up_to_ = sizes[upper - 1] - 1;
   return groups;
 }
 

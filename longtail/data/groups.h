@@ -1,7 +1,7 @@
 // Head, medium and tail: a named way of cutting the classes by their number of training images.
 //   paper: head n > 100, medium 20 < n <= 100, tail n <= 20
 //   field: head n > 100, medium 20 <= n <= 100, tail n < 20
-//   auto:  thirds of the classes by size; classes of one size are never parted
+//   auto:  thirds of the classes by size, as nearly as can be; classes of one size are never parted
 //   thresholds:head=A,tail=B, or A,B for short: head n > A, medium B < n <= A, tail n <= B
 #pragma once
 

@@ -98,6 +98,12 @@ std::vector<std::int64_t> by_label(std::span<const std::int64_t> by_rank,
   return counts;
 }
 
+// "`natural` (the default for your own data)".
+std::string profile_words(const SubsetConfig& decided, std::string_view dataset) {
+  const bool own = decided.profile == "natural" && !find_published(dataset);
+  return fmt::format("`{}`{}", decided.profile, own ? " (the default for your own data)" : "");
+}
+
 void check_available(std::span<const std::int64_t> counts, std::span<const std::int64_t> available) {
   for (std::size_t k = 0; k < counts.size(); ++k) {
     if (counts[k] <= available[k]) continue;
@@ -164,10 +170,23 @@ SubsetConfig decided(const SubsetConfig& config, std::string_view dataset) {
 void refuse_idle_ratio(const SubsetConfig& decided, std::string_view dataset) {
   if (takes_ratio(decided)) return;
   fail<base::UsageError>(
-      "`rho` cuts the classes to a ratio, but the profile `{}`{} takes none; leave `rho` out, or choose the "
+      "`rho` cuts the classes to a ratio, but the profile {} takes none; leave `rho` out, or choose the "
       "profile `exp` or `step`",
-      decided.profile,
-      decided.profile == "natural" && !find_published(dataset) ? " (the default for your own data)" : "");
+      profile_words(decided, dataset));
+}
+
+void refuse_idle_cut(const SubsetConfig& decided, std::string_view dataset, bool ratio_given) {
+  if (ratio_given) refuse_idle_ratio(decided, dataset);
+  const SubsetConfig initial;
+  const std::string idle = decided.n_max != initial.n_max               ? "n_max"
+                           : decided.class_order != initial.class_order ? "class_order"
+                                                                        : "";
+  if (takes_ratio(decided) || idle.empty()) return;
+  fail<base::UsageError>(
+      "`{0}` says how classes are cut, but the profile {1} does not cut them so; leave `{0}` out, or choose "
+      "the "
+      "profile `exp` or `step`",
+      idle, profile_words(decided, dataset));
 }
 
 bool takes_ratio(const SubsetConfig& config) {
@@ -185,6 +204,10 @@ std::string severity(const SubsetConfig& config) {
 std::vector<std::int64_t> profile_counts(const SubsetConfig& config, std::span<const std::int64_t> available,
                                          std::int64_t seed) {
   if (available.empty()) fail("a data set without classes has no long-tailed subset");
+  const base::ParamTable<SubsetConfig> table = subset_params();
+  for (const auto& entry : table.entries()) {
+    for (const auto& test : entry.checks) test(config);
+  }
   if (!config.counts_file.empty() && config.profile != "counts") {
     fail("`counts_file` is `{}`, but the profile is `{}`; choose the profile `counts` or leave the file out",
          config.counts_file, config.profile);
@@ -196,7 +219,6 @@ std::vector<std::int64_t> profile_counts(const SubsetConfig& config, std::span<c
   } else if (config.profile == "counts") {
     counts = counts_from_file(config.counts_file, classes);
   } else {
-    if (!(config.rho >= 1)) fail("`rho` is {}; it must be at least 1", config.rho);
     const std::int64_t n_max = largest_class(config, available);
     counts = by_label(config.profile == "step" ? step_profile(classes, n_max, config.rho)
                                                : exponential_profile(classes, n_max, config.rho),

@@ -33,6 +33,8 @@ base::ParamTable<SubsetConfig> subset_params();
 SubsetConfig decided(const SubsetConfig& config, std::string_view dataset);
 // A UsageError if a ratio was asked for but the profile, decided, takes none.
 void refuse_idle_ratio(const SubsetConfig& decided, std::string_view dataset);
+// The same of all that says how classes are cut: the ratio, if one was given, the largest size and the class order.
+void refuse_idle_cut(const SubsetConfig& decided, std::string_view dataset, bool ratio_given);
 // Whether the profile is cut to a ratio (exp, step) or has the one it has (natural, counts).
 bool takes_ratio(const SubsetConfig& config);
 // Whether a class order is the name of a file.
@@ -51,7 +53,8 @@ struct Subset {
 };
 
 // Number of images of each class under the profile, by label. `available` is what the data set has; an Error
-// says which class has too few. The seed matters only to the class order `shuffled`.
+// says which class has too few, or which parameter is none of subset_params(). The seed matters only to the class
+// order `shuffled`.
 std::vector<std::int64_t> profile_counts(const SubsetConfig& config, std::span<const std::int64_t> available,
                                          std::int64_t seed = 0);
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -271,6 +272,16 @@ TEST(Profile, SaysWhatIsWrong) {
   EXPECT_THAT(message_of([&] { profile_counts({.counts_file = "mine.txt"}, available); }),
               HasSubstr("choose the profile `counts` or leave the file out"));
   EXPECT_THAT(message_of([&] { profile_counts({.n_max = 11}, available); }), HasSubstr("asks for 11"));
+  EXPECT_THAT(message_of([&] { profile_counts({.profile = "Natural"}, available); }),
+              HasSubstr("did you mean `natural`?"));
+  EXPECT_THAT(message_of([&] {
+                make_subset({.profile = "expo"}, std::vector<std::int32_t>{0, 1}, 2, 1);
+              }),
+              HasSubstr("`profile` is `expo`; it must be one of default, exp, step, natural, counts"));
+  EXPECT_THAT(message_of([&] { profile_counts({.n_max = -5}, available); }),
+              HasSubstr("`n_max` is `-5`; it must be at least 0"));
+  EXPECT_THAT(message_of([&] { profile_counts({.rho = std::nan("")}, available); }),
+              HasSubstr("`rho` is `nan`; it must be at least 1"));
   EXPECT_THAT(message_of([&] {
                 profile_counts({}, std::vector<std::int64_t>{3, 0});
               }),
@@ -279,6 +290,25 @@ TEST(Profile, SaysWhatIsWrong) {
                 make_subset({}, std::vector<std::int32_t>{0, 3}, 3, 1);
               }),
               HasSubstr("image 1 has the label 3"));
+}
+
+TEST(Profile, WhatSaysHowClassesAreCutIsRefusedWhereTheyAreNotCut) {
+  const auto refusal = [](const SubsetConfig& config, bool ratio, const char* dataset = "folder:birds") {
+    return message_of([&] { refuse_idle_cut(decided(config, dataset), dataset, ratio); });
+  };
+  const std::string none = "(nothing thrown)";
+  EXPECT_EQ(refusal({}, false), none);
+  EXPECT_THAT(refusal({}, true), HasSubstr("profile `natural` (the default for your own data) takes none"));
+  EXPECT_THAT(
+      refusal({.n_max = 9}, false),
+      HasSubstr(
+          "`n_max` says how classes are cut, but the profile `natural` (the default for your own data)"));
+  EXPECT_THAT(refusal({.class_order = "shuffled"}, false), HasSubstr("leave `class_order` out"));
+  EXPECT_THAT(refusal({.profile = "counts", .n_max = 9}, false, "cifar100"),
+              HasSubstr("the profile `counts` does not"));
+  for (const char* profile : {"exp", "step"})
+    EXPECT_EQ(refusal({.profile = profile, .n_max = 9, .class_order = "shuffled"}, true), none);
+  EXPECT_EQ(refusal({.n_max = 9, .class_order = "shuffled"}, true, "cifar100"), none);
 }
 
 TEST(Profile, ParametersAreCheckedWhereTheyAreDescribed) {
@@ -317,6 +347,38 @@ TEST(Groups, AutoCutsTheClassesIntoThirdsAndNeverPartsClassesOfOneSize) {
   EXPECT_THAT(Groups::parse("auto").of(counts), ElementsAre(Group::kHead, Group::kTail, Group::kMedium));
   EXPECT_EQ(Groups::parse("auto").decided(counts).of(5), Group::kMedium);
   EXPECT_THAT(message_of([] { Groups::parse("auto").of(5); }), HasSubstr("not known here"));
+}
+
+// Against all pairs of cuts, for every way in which up to nine classes can have equal sizes.
+TEST(Groups, AutoIsAsNearToThirdsAsClassesOfOneSizeAllow) {
+  const auto sizes = [](const std::vector<std::int64_t>& counts) {
+    return Groups::parse("auto").sizes(counts);
+  };
+  EXPECT_THAT(sizes({500, 100, 20, 20, 1}), ElementsAre(2, 2, 1));
+  EXPECT_THAT(sizes({9, 9, 9, 5, 5, 1}), ElementsAre(3, 2, 1));
+  EXPECT_THAT(sizes({300, 200, 100, 50, 50, 50, 50, 2}), ElementsAre(3, 4, 1));
+  for (int classes = 3; classes <= 9; ++classes) {
+    for (int pattern = 0; pattern < 1 << (classes - 1); ++pattern) {
+      std::vector<std::int64_t> counts = {20};
+      std::vector<int> cuts;
+      for (int k = 1; k < classes; ++k) {
+        const int smaller = (pattern >> (k - 1)) & 1;
+        counts.push_back(counts.back() - smaller);
+        if (smaller) cuts.push_back(k);
+      }
+      if (cuts.size() < 2) continue;
+      const auto off = [&](int a, int b) {
+        return std::abs(3 * a - classes) + std::abs(3 * b - 2 * classes);
+      };
+      int best = 1000;
+      for (const int a : cuts) {
+        for (const int b : cuts) best = a < b ? std::min(best, off(a, b)) : best;
+      }
+      const auto [head, medium, tail] = sizes(counts);
+      EXPECT_TRUE(head > 0 && medium > 0 && tail > 0) << classes << " " << pattern;
+      EXPECT_EQ(off(head, head + medium), best) << classes << " " << pattern;
+    }
+  }
 }
 
 TEST(Groups, RefuseWhatIsNoDefinition) {

@@ -32,7 +32,8 @@ std::vector<int> thirds(std::span<const std::int64_t> counts) {
   return group;
 }
 
-// The lowest mean accuracy of a group; a class or a group without images to measure on does not count.
+// The lowest mean accuracy of a group; a class or a group without images to measure on does not count. Infinite if
+// there is none other.
 double worst_group(std::span<const double> accuracy, std::span<const int> group) {
   std::array<double, 3> sum{};
   std::array<int, 3> classes{};
@@ -73,6 +74,7 @@ class Adaptive final : public Named<AdaptiveConfig> {
     int waited = 0, steps = 0;
     for (int epoch = 0; epoch < situation.epoch; ++epoch) {
       const double worst = worst_group(situation.class_accuracy[static_cast<std::size_t>(epoch)], group);
+      if (std::isinf(worst)) continue;  // nothing was measured
       if (worst > best) {
         best = worst;
         waited = 0;

@@ -40,9 +40,8 @@ class Deferred final : public Strategy {
   bool stratified(const Situation& situation) const override { return now(situation).stratified(situation); }
   Feedback feedback() const override { return std::max(first_->feedback(), then_->feedback()); }
   std::optional<Deferral> deferral(int epochs) const override {
-    // A second part that itself never changes is refused for that.
-    if (auto later = then_->deferral(epochs); later && later->epoch >= epochs) return later;
-    return Deferral{first_->name(), epoch_of_change(at_, epochs)};
+    return deferral_between(first_->name(), epoch_of_change(at_, epochs), first_->deferral(epochs),
+                            then_->deferral(epochs));
   }
 
  private:

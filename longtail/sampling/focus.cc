@@ -48,7 +48,7 @@ class Focus final : public Named<FocusConfig> {
 StrategyKind focus() {
   base::ParamTable<FocusConfig> table;
   table.add("power", &FocusConfig::power, "How much more the classes with errors are drawn.").between(0, 10);
-  table.add("floor", &FocusConfig::floor, "Keeps a class without errors in the game.").above(0);
+  table.add("floor", &FocusConfig::floor, "Keeps a class without errors in the game.").between(1e-6, 1e6);
   return kind_of<Focus>(
       "focus",
       "P(k) proportional to (1 - accuracy_k + floor)^power, by the training draws of the epoch before.",

@@ -65,7 +65,9 @@ int Strata::draw(std::uint64_t seed, std::uint32_t epoch, std::uint64_t position
   const auto batch = static_cast<std::uint64_t>(batch_);
   const base::Block block = base::Stream{seed, base::Purpose::kStratum, epoch}.block(position / batch);
   const Order& order = orders_[block[0] % kOrders];
-  const std::uint64_t point = position % batch * kUnit + base::join(block[2], block[3]) % kUnit;
+  const std::uint64_t first = base::scale(base::join(block[0], block[1]), batch);
+  const std::uint64_t point =
+      (position % batch + first) % batch * kUnit + base::join(block[2], block[3]) % kUnit;
   const auto found = std::upper_bound(order.ends.begin(), order.ends.end(), point);
   return order.classes[static_cast<std::size_t>(found - order.ends.begin())];
 }

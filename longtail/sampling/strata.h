@@ -2,7 +2,8 @@
 // average. The classes lie one after the other on a line of length b, each as long as its share b p_k; the
 // draws of a batch are the points u, 1 + u, 2 + u, ... of that line (systematic sampling) with one random u.
 // The order of the classes on the line is one of 16 fixed ones, chosen at random for each batch, so that any
-// two classes can meet.
+// two classes can meet. Which of the points comes first is random too; the others follow in a circle. So every
+// position has the probabilities of the strategy, and a batch that is cut short is part of one, without bias.
 #pragma once
 
 #include <array>

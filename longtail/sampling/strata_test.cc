@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "longtail/base/error.h"
+#include "longtail/base/philox.h"
+#include "longtail/sampling/chi_square.h"
 #include "longtail/sampling/stream.h"
 #include "longtail/sampling/testing.h"
 
@@ -52,6 +54,51 @@ TEST(Strata, OverManyBatchesEveryClassGetsItsShare) {
     const double expected = batch * stream.probabilities()[k], rest = expected - std::floor(expected);
     EXPECT_NEAR(sum[k] / batches, expected, 4 * std::sqrt(rest * (1 - rest) / batches) + 1e-12) << k;
   }
+}
+
+// A batch that is cut short, the last of an epoch or that of one machine, is some of these positions.
+TEST(Strata, EveryPositionOfABatchHasTheProbabilitiesOfTheStrategy) {
+  const std::vector<double> p = {0.5, 0.25, 0.15, 0, 0.1};
+  constexpr int kBatch = 7, kBatches = 40000;
+  const Strata strata(p, kBatch);
+  for (const std::uint64_t seed : {42u, 123u, 456u}) {
+    for (int position = 0; position < kBatch; ++position) {
+      std::vector<std::int64_t> drawn(p.size());
+      for (int number = 0; number < kBatches; ++number) {
+        ++drawn[static_cast<std::size_t>(
+            strata.draw(seed, 3, static_cast<std::uint64_t>(number) * kBatch + position))];
+      }
+      EXPECT_EQ(drawn[3], 0);
+      EXPECT_GT(chi_square(drawn, p).p, kStrict) << seed << " " << position;
+    }
+  }
+}
+
+// Whatever point comes first, a whole batch has the counts that its order and its u give.
+TEST(Strata, AWholeBatchHasAllPointsOfItsLine) {
+  const std::vector<double> p = {0.4, 0.31, 0.2, 0.05, 0, 0.04};
+  constexpr std::uint64_t kSeed = 9;
+  constexpr std::uint32_t kEpoch = 4;
+  const Strata strata(p, 13);
+  for (std::uint64_t number = 0; number < 500; ++number) {
+    const base::Block block = base::Stream{kSeed, base::Purpose::kStratum, kEpoch}.block(number);
+    const Strata::Order& order = strata.orders()[block[0] % Strata::kOrders];
+    std::vector<std::int64_t> drawn(p.size());
+    for (std::uint64_t i = 0; i < 13; ++i)
+      ++drawn[static_cast<std::size_t>(strata.draw(kSeed, kEpoch, number * 13 + i))];
+    for (std::size_t i = 0; i < p.size(); ++i) {
+      EXPECT_EQ(drawn[static_cast<std::size_t>(order.classes[i])],
+                order.count(i, base::join(block[2], block[3]) % Strata::kUnit));
+    }
+  }
+}
+
+// Written down once: a stream is part of what a seed means.
+TEST(Strata, TheDrawsOfASeedAreTheSameForEver) {
+  const IndexStream stream(*make_strategy("stratified:of=class_balanced"), kPaper, {7, 200, {}, 128}, 42);
+  std::vector<std::int64_t> images(6);
+  stream.fill(0, images);
+  EXPECT_EQ(images, (std::vector<std::int64_t>{4172, 10377, 699, 10822, 9072, 9057}));
 }
 
 TEST(Strata, AbsenceIsTheShareOfBatchesWithoutTheClasses) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "longtail/base/error.h"
 #include "longtail/sampling/kind.h"
@@ -24,14 +25,33 @@ std::string canonical_strategy(std::string_view text) { return make_strategy(tex
 
 const std::vector<base::VariantInfo>& strategies() { return family().infos(); }
 
+Deferral deferral_between(std::string first, int epoch, const std::optional<Deferral>& before,
+                          const std::optional<Deferral>& after) {
+  Deferral change{std::move(first), epoch, {}};
+  if (before) change.changes = before->changes;
+  change.changes.push_back(epoch);
+  if (after) change.changes.insert(change.changes.end(), after->changes.begin(), after->changes.end());
+  return change;
+}
+
 void refuse_late_change(std::string_view param, std::string_view text, const std::optional<Deferral>& change,
                         int epochs) {
-  if (!change || change->epoch < epochs) return;
-  base::fail<base::UsageError>(
-      "`{}` is `{}`, which changes at epoch {}, but the last of {} epochs is {} (counted from 0); use an "
-      "earlier "
-      "`at`, or a part of the training (at=0.8)",
-      param, text, change->epoch, epochs, epochs - 1);
+  if (!change) return;
+  const std::vector<int>& changes = change->changes;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (changes[i] >= epochs) {
+      base::fail<base::UsageError>(
+          "`{}` is `{}`, which changes at epoch {}, but the last of {} epochs is {} (counted from 0); use an "
+          "earlier `at`, or a part of the training (at=0.8)",
+          param, text, changes[i], epochs, epochs - 1);
+    }
+    if (i > 0 && changes[i] <= changes[i - 1]) {
+      base::fail<base::UsageError>(
+          "`{}` is `{}`, whose parts change at epoch {} and next at epoch {}, so one of them never comes; "
+          "give each change a later `at` than the one before it",
+          param, text, changes[i - 1], changes[i]);
+    }
+  }
 }
 
 void refuse_feedback(const Strategy& strategy) {

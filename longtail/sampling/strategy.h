@@ -38,7 +38,13 @@ enum class Feedback {
 struct Deferral {
   std::string first;  // what it is until then
   int epoch = 0;      // the first epoch of the second, counted from 0
+  std::vector<int> changes =
+      {};  // the epochs of all changes, those inside the parts too, in the order of the parts
 };
+
+// That of what is `first` until `epoch`, if its parts change so themselves.
+Deferral deferral_between(std::string first, int epoch, const std::optional<Deferral>& before,
+                          const std::optional<Deferral>& after);
 
 // The epoch that `at` of something deferred stands for: `at` itself or, below 1, a part of the training, whose last
 // epoch has the second at the latest.
@@ -75,8 +81,9 @@ std::string canonical_strategy(std::string_view text);
 // Every strategy with its parameters and a sentence, for --help, the documentation and other languages.
 const std::vector<base::VariantInfo>& strategies();
 
-// A UsageError if the change lies beyond the last epoch: what never comes to its second part would train, and stand in
-// tables, under a wrong name. `param` is what the text was given for: "strategy", "loss".
+// A UsageError if a change lies beyond the last epoch, or not after the one before it: what never comes to one of its
+// parts would train, and stand in tables, under a wrong name. `param` is what the text was given for: "strategy",
+// "loss".
 void refuse_late_change(std::string_view param, std::string_view text, const std::optional<Deferral>& change,
                         int epochs);
 

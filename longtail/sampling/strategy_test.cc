@@ -179,6 +179,32 @@ TEST(Strategy, AdaptiveTakesAStepWhenTheWorstThirdHasNoNewBestForPatienceEpochs)
   EXPECT_NEAR(lambda(std::vector<double>(50, 5.0), text), 1, 1e-12);  // never beyond class-balanced
 }
 
+TEST(Strategy, AdaptivePassesOverEpochsInWhichNothingWasMeasured) {
+  const std::vector<std::int64_t> counts = {60, 30, 10};
+  const double nan = std::nan("");
+  const std::vector<double> nothing = {nan, nan, nan};
+  const auto after = [&](const std::vector<std::vector<double>>& accuracy) {
+    return at("adaptive:patience=2", counts, {static_cast<int>(accuracy.size()), 20, accuracy});
+  };
+  const std::vector<double> low = {10, 10, 10}, high = {20, 20, 20};
+  EXPECT_EQ(after({nothing, low, high}), uniform_of(counts));  // a new best after each
+  EXPECT_EQ(after({low, nothing, nothing, high}), uniform_of(counts));
+  EXPECT_EQ(after({low, nothing, low, low}), after({low, low, low}));
+  EXPECT_NE(after({low, low, low}), uniform_of(counts));
+}
+
+TEST(Strategy, FocusHasProbabilitiesAtTheBoundsOfItsParametersToo) {
+  const std::vector<std::int64_t> counts = {10, 5, 1};
+  for (const char* text : {"focus:floor=1e-6,power=10", "focus:floor=1e6,power=10", "focus:power=0"}) {
+    for (const double accuracy : {0.0, 100.0}) {
+      const auto p = at(text, counts, {1, 20, {{accuracy, accuracy, accuracy}}});
+      for (const double one : p) EXPECT_NEAR(one, 1.0 / 3, 1e-12) << text;
+    }
+  }
+  EXPECT_THAT(message_of("focus:floor=1e-40"), HasSubstr("`floor` is `1e-40`; it must be from 1e-06 to"));
+  EXPECT_THAT(message_of("focus:floor=1e40"), HasSubstr("it must be from 1e-06 to 1000000"));
+}
+
 TEST(Strategy, OneWithFeedbackSaysSoAndRefusesToWorkWithoutIt) {
   EXPECT_EQ(make_strategy("focus")->feedback(), Feedback::kTrainingDraws);
   EXPECT_EQ(make_strategy("deferred:then=adaptive")->feedback(), Feedback::kHeldOut);
@@ -211,8 +237,36 @@ TEST(Strategy, AChangeInsideAnotherStrategyIsKnown) {
   ASSERT_TRUE(stratified.has_value());
   EXPECT_EQ(stratified->epoch, 50);
   EXPECT_EQ(stratified->first, "stratified");  // of uniform, which goes without saying
-  EXPECT_EQ(make_strategy("deferred:then=deferred(at=500),at=10")->deferral(100)->epoch, 500);
+  EXPECT_THAT(make_strategy("deferred:then=deferred(at=500),at=10")->deferral(100)->changes,
+              ElementsAre(10, 500));
   EXPECT_EQ(make_strategy("deferred:then=deferred(at=50),at=10")->deferral(100)->epoch, 10);
+  EXPECT_THAT(make_strategy("deferred:first=deferred(at=0.2),then=stratified(of=deferred(at=50)),at=30")
+                  ->deferral(100)
+                  ->changes,
+              ElementsAre(20, 30, 50));
+}
+
+TEST(Strategy, APartThatNeverComesIsRefused) {
+  const auto refusal = [](std::string_view text, int epochs) -> std::string {
+    try {
+      refuse_late_change("strategy", text, make_strategy(text)->deferral(epochs), epochs);
+    } catch (const base::UsageError& error) {
+      return error.what();
+    }
+    return "(nothing thrown)";
+  };
+  EXPECT_THAT(refusal("deferred", 90),
+              HasSubstr("which changes at epoch 160, but the last of 90 epochs is 89"));
+  EXPECT_THAT(refusal("deferred:then=deferred(at=500),at=10", 200), HasSubstr("changes at epoch 500"));
+  EXPECT_THAT(refusal("deferred:first=deferred(at=150),at=100", 200),
+              HasSubstr("change at epoch 150 and next at epoch 100"));
+  EXPECT_THAT(refusal("deferred:first=power,then=deferred(first=square_root,at=50),at=100", 200),
+              HasSubstr("change at epoch 100 and next at epoch 50"));
+  EXPECT_THAT(refusal("stratified:of=deferred(first=deferred(then=deferred(at=110),at=50),at=100)", 200),
+              HasSubstr("change at epoch 110 and next at epoch 100"));
+  for (const char* text : {"uniform", "deferred", "deferred:at=0", "deferred:at=0.999",
+                           "deferred:first=deferred(at=99),then=deferred(at=199),at=100"})
+    EXPECT_EQ(refusal(text, 200), "(nothing thrown)") << text;
 }
 
 TEST(Strategy, DeferredRefusesTwoKindsOfFeedback) {
@@ -233,6 +287,7 @@ TEST(Strategy, HasOneNameHoweverItIsWritten) {
   EXPECT_EQ(canonical_strategy("progressive:gamma=1.0"), "progressive");
   EXPECT_EQ(canonical_strategy("progressive(gamma=2)"), "progressive:gamma=2");
   EXPECT_EQ(canonical_strategy("power: q = 0.250"), "power:q=0.25");
+  EXPECT_EQ(canonical_strategy("power:q=-0"), canonical_strategy("power:q=0"));
   EXPECT_EQ(canonical_strategy("deferred:at=160,then=class_balanced"), "deferred");
   const std::string nested =
       "deferred:first=power(q=0.25),then=deferred(first=uniform,then=progressive(gamma=3),at=50),at=10";
@@ -259,6 +314,7 @@ TEST(Strategy, SaysWhatIsWrong) {
               testing::StrEq("strategy `progressive`: unknown key `gama`; did you mean `gamma`?"));
   EXPECT_THAT(message_of("progressive:gamma=0"), HasSubstr("`gamma` is `0`; it must be above 0"));
   EXPECT_THAT(message_of("progressive:gamma=nan"), HasSubstr("must be a number"));
+  EXPECT_THAT(message_of("power:q=+-0.5"), HasSubstr("must be a number"));
   EXPECT_THAT(message_of("progressive:2"), HasSubstr("`2` is not `key=value`"));
   EXPECT_THAT(message_of("progressive:"), HasSubstr("not `key=value`"));
   EXPECT_THAT(message_of("progressive:gamma=1,gamma=2"), HasSubstr("`gamma` is given twice"));

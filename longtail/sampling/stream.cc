@@ -27,7 +27,8 @@ std::vector<std::uint64_t> places_of(const AliasTable& table, std::span<const st
 }
 
 // Refused before a strategy adds them up.
-std::span<const std::int64_t> checked(std::span<const std::int64_t> counts) {
+std::span<const std::int64_t> checked(std::span<const std::int64_t> counts, int epoch) {
+  if (epoch < 0) base::fail("there is no epoch {}; they are counted from 0", epoch);
   std::int64_t total = 0;
   for (const std::int64_t count : counts) {
     if (count < 0 || count > kMostImages - total) {
@@ -43,7 +44,7 @@ std::span<const std::int64_t> checked(std::span<const std::int64_t> counts) {
 
 IndexStream::IndexStream(const Strategy& strategy, std::span<const std::int64_t> counts,
                          const Situation& situation, std::uint64_t seed)
-    : probabilities_(strategy.probabilities(checked(counts), situation)),
+    : probabilities_(strategy.probabilities(checked(counts, situation.epoch), situation)),
       counts_(counts.begin(), counts.end()),
       seed_(seed),
       epoch_(static_cast<std::uint32_t>(situation.epoch)),

@@ -21,7 +21,7 @@ namespace longtail::sampling {
 
 class IndexStream {
  public:
-  // An Error if there are no images.
+  // An Error if there are no images, or no such epoch.
   IndexStream(const Strategy& strategy, std::span<const std::int64_t> counts, const Situation& situation,
               std::uint64_t seed);
 

@@ -193,6 +193,7 @@ TEST(IndexStream, RefusesWhatCannotBe) {
   EXPECT_THROW(IndexStream(*uniform, std::vector<std::int64_t>{0, 0}, {}, 0), base::Error);
   EXPECT_THROW(IndexStream(*uniform, std::vector<std::int64_t>{3, -1}, {}, 0), base::Error);
   EXPECT_THROW(IndexStream(*uniform, std::vector<std::int64_t>(3, INT64_MAX), {}, 0), base::Error);
+  EXPECT_THROW(IndexStream(*uniform, std::vector<std::int64_t>{3}, {-1, 10}, 0), base::Error);
   const IndexStream stream(*uniform, std::vector<std::int64_t>{3}, {}, 0);
   EXPECT_THROW(stream.at(3), base::Error);
   EXPECT_THROW(stream.at(-1), base::Error);

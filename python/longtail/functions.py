@@ -1,10 +1,13 @@
 """The functions of the package: thin covers over the C++ library, with examples that are run as tests."""
 
+import operator
 import os
 
 import numpy
 
 from longtail import _core
+
+INT = 2**31 - 1  # the largest number of the kind that C++ counts epochs, classes and batches in
 
 
 def integers(values):
@@ -17,6 +20,14 @@ def integers(values):
     return array
 
 
+def whole(name, value, low, high):
+    """A whole number that C++ can hold; another one is a wrong value, not a wrong type."""
+    number = operator.index(value)
+    if not low <= number <= high:
+        raise ValueError(f"`{name}` is {number}; it must be from {low} to {high}")
+    return number
+
+
 def subset(labels, rho=100.0, seed=42, profile="exp", *, n_max=0, class_order="label", counts_file="", classes=0):
     """The long-tailed subset of a data set: the same images as `longtail subset` takes for the seed.
 
@@ -27,14 +38,16 @@ def subset(labels, rho=100.0, seed=42, profile="exp", *, n_max=0, class_order="l
     >>> sorted({labels[i] for i in made.indices[:100]})
     [0]
     """
-    return _core.subset(integers(labels), rho, seed, profile, n_max, class_order, os.fspath(counts_file), classes)
+    return _core.subset(integers(labels), rho, whole("seed", seed, 0, 2**32 - 1), profile, whole("n_max", n_max, 0, INT),
+                        class_order, os.fspath(counts_file), whole("classes", classes, 0, 2**24 + 1))
 
 
 def groups(counts, definition="paper"):
-    """`head`, `medium` or `tail` for each class, by its number of training images.
+    """`head`, `medium` or `tail` for each class, by its number of training images; None for a class without any, which is in no
+    group.
 
-    >>> groups([500, 101, 100, 21, 20, 1])
-    ['head', 'head', 'medium', 'medium', 'tail', 'tail']
+    >>> groups([500, 101, 100, 21, 20, 1, 0])
+    ['head', 'head', 'medium', 'medium', 'tail', 'tail', None]
     """
     return _core.groups(integers(counts), definition)
 
@@ -47,7 +60,7 @@ def probabilities(counts, strategy, epoch=0, epochs=200):
     >>> probabilities([90, 10], "progressive", epoch=199).tolist()
     [0.5, 0.5]
     """
-    return _core.probabilities(integers(counts), strategy, epoch, epochs)
+    return _core.probabilities(integers(counts), strategy, whole("epoch", epoch, 0, INT), whole("epochs", epochs, 1, INT))
 
 
 def initial_weights(model="resnet32", classes=100, seed=42, *, shortcut="projection", channels=3, width=1):
@@ -58,7 +71,8 @@ def initial_weights(model="resnet32", classes=100, seed=42, *, shortcut="project
     >>> initial_weights("resnet32", classes=100, seed=42).shape
     (472756,)
     """
-    return _core.initial_weights(model, classes, seed, shortcut, channels, width)
+    return _core.initial_weights(model, whole("classes", classes, 1, INT), whole("seed", seed, -2**63, 2**63 - 1), shortcut,
+                                 whole("channels", channels, 1, INT), whole("width", width, 1, INT))
 
 
 def theory(counts, strategy, epoch=0, epochs=200, *, batch_size=128, sigma2=1.0, norm2=1.0):
@@ -68,7 +82,8 @@ def theory(counts, strategy, epoch=0, epochs=200, *, batch_size=128, sigma2=1.0,
     >>> round(told["lambda"], 3), told["classes"][1]["expected"]
     (1.0, 64.0)
     """
-    return _core.theory(integers(counts), strategy, epoch, epochs, batch_size, sigma2, norm2)
+    return _core.theory(integers(counts), strategy, whole("epoch", epoch, 0, INT), whole("epochs", epochs, 1, INT),
+                        whole("batch_size", batch_size, 1, INT), sigma2, norm2)
 
 
 def read_log(path):
@@ -84,10 +99,10 @@ def report(paths, out=None, *, baseline="", goal="", at="best", select="log", ep
     each by column title), `text` (the answer in words) and `remarks`. With `out` the page, figures and tables are also written
     there. `goal` is what best means: `balanced`, `overall`, `tail` or `worst`; if empty, that of
     the race in the folder of `longtail recommend`, otherwise `balanced`. `epochs` is a number or "all". `names` is a
-    dictionary from a series, as the tables write it, to what it is called.
+    mapping from a series, as the tables write it, to what it is called.
     """
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
     return _core.report(list(paths), out, baseline=baseline, goal=goal, at=at, select=select,
                         epochs="" if epochs is None else str(epochs), deviation=std, against=against or "",
-                        names=names or {}, tables_only=tables_only)
+                        names=dict(names or {}), tables_only=tables_only)

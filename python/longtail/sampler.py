@@ -10,7 +10,7 @@ import sys
 import numpy
 
 from longtail import _core
-from longtail.functions import integers
+from longtail.functions import INT, integers, whole
 
 _BLOCK = 1 << 16  # draws made at a time
 
@@ -57,10 +57,15 @@ class Sampler:
     def __init__(self, labels=None, strategy="uniform", epochs=200, seed=42, num_samples=None, num_replicas=None,
                  rank=None, *, counts=None, even=False, batch_size=0):
         self._source = _core.Source(None if labels is None else integers(labels),
-                                    None if counts is None else integers(counts), strategy, epochs, seed, batch_size)
+                                    None if counts is None else integers(counts), strategy,
+                                    whole("epochs", epochs, 1, INT), whole("seed", seed, 0, 2**64 - 1),
+                                    whole("batch_size", batch_size, 0, INT))
         self._total = self._source.images if num_samples is None else operator.index(num_samples)
         if self._total < 1:
             raise ValueError(f"`num_samples` is {num_samples}; it must be at least 1")
+        if self._total < self._source.batch_size and self._source.shapes_batches:
+            raise ValueError(f"a batch of {self._source.batch_size} is larger than an epoch of {self._total} draws, so "
+                             f"{self._source.strategy} never has a whole one; give a smaller `batch_size`")
         if (num_replicas is None) != (rank is None):
             raise ValueError("give both `num_replicas` and `rank`, or neither")
         if num_replicas is not None and not 0 <= rank < num_replicas:
@@ -169,6 +174,8 @@ class Sampler:
         dtype('int64')
         """
         ranks = self._ranks()
+        if out is not None and numpy.ndim(out) != 1:
+            raise ValueError(f"`out` must have one dimension, not the shape {numpy.shape(out)}")
         left = self._length(ranks) - first
         count = (left if out is None else len(out)) if count is None else count
         if first < 0 or count > left:
@@ -182,9 +189,7 @@ class Sampler:
 
     def set_epoch(self, epoch):
         """Begins the epoch; if a state of this epoch was just loaded, its position stays."""
-        epoch = operator.index(epoch)
-        if epoch < 0:
-            raise ValueError(f"there is no epoch {epoch}; they are counted from 0")
+        epoch = whole("epoch", epoch, 0, INT)
         self._ended = None
         if self._walk is None and epoch == self._epoch:
             return

@@ -33,9 +33,8 @@ class Deferred final : public Loss {
     return (before ? *first_ : *then_).at(situation);
   }
   std::optional<sampling::Deferral> deferral(int epochs) const override {
-    // A second part that itself never changes is refused for that.
-    if (auto later = then_->deferral(epochs); later && later->epoch >= epochs) return later;
-    return sampling::Deferral{first_->name(), sampling::epoch_of_change(at_, epochs)};
+    return sampling::deferral_between(first_->name(), sampling::epoch_of_change(at_, epochs),
+                                      first_->deferral(epochs), then_->deferral(epochs));
   }
   double logit_scale() const override { return first_->logit_scale(); }
 

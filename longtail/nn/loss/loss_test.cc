@@ -75,6 +75,8 @@ TEST(Loss, DeferredChangesAtItsEpochOrItsPartOfTheTraining) {
   EXPECT_EQ(by_part->logit_scale(), 30);
   EXPECT_EQ(make_loss("deferred:first=deferred(at=10),then=focal,at=20", counts)->at({15, 30}).name(),
             "class_weighted");
+  EXPECT_EQ(make_loss("deferred:first=deferred(at=150),then=focal,at=100", counts)->deferral(200)->changes,
+            (std::vector<int>{150, 100}));
   EXPECT_THROW(make_loss("deferred:then=ldam", counts), base::Error);
   EXPECT_THROW(make_loss("class_weighted:power=2,beta=0.9", counts), base::Error);
 }
