@@ -126,9 +126,12 @@ std::string same_start(const Logs& logs) {
     const auto& b = logs[i].fingerprint;
     if (a.subset.empty() || b.subset.empty()) continue;
     const auto word = [](bool same) { return same ? "the same" : "other"; };
-    out += fmt::format("{} had {} training images and {} initial weights {} A.\n",
-                       static_cast<char>('A' + i % 26), word(a.subset == b.subset), word(a.init == b.init),
-                       a.subset == b.subset && a.init == b.init ? "as" : "than");
+    const bool data = a.data.empty() || b.data.empty() || a.data == b.data;
+    const bool images = data && a.subset == b.subset, weights = a.init == b.init;
+    out += fmt::format("{} had {} training images and {} initial weights {} A{}.\n",
+                       static_cast<char>('A' + i % 26), word(images), word(weights),
+                       images && weights ? "as" : "than",
+                       data ? "" : "; the data sets differ in pixels or labels");
   }
   return out;
 }

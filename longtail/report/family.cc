@@ -213,7 +213,9 @@ void compare_with_baseline(const SeedTable& table, const Fit& fit, const auto& i
     Standing& own = family.standings[fit.who[i]];
     const double width = intervals.widths(i, baseline).with_baseline;
     own.difference = intervals.estimate(i, baseline);
-    const bool same = same_in_every_seed(table, fit.who[i], fit.who[baseline]);
+    // By least squares they may differ though the seeds that both have are tied.
+    const bool same =
+        std::abs(own.difference) < kNoSpread && same_in_every_seed(table, fit.who[i], fit.who[baseline]);
     if (same) own.judgement = Judgement::kNoDifference;
     if (!std::isfinite(width)) continue;
     own.low = own.difference - width;
@@ -290,7 +292,8 @@ void judge(const SeedTable& table, const Fit& fit, const auto& intervals, std::s
   rule_out(fit, intervals, baseline, family);
   choose_leader(fit, intervals, baseline, family);
   for (Standing& one : family.standings) {
-    for (double* bound : {&one.low, &one.high, &one.best_low, &one.best_high}) *bound = possible(*bound);
+    for (double* bound : {&one.low, &one.high, &one.best_low, &one.best_high})
+      *bound = std::isinf(*bound) ? kNaN : possible(*bound);  // without a spread there is no bound
   }
 }
 

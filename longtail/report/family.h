@@ -68,7 +68,7 @@ struct Standing {
   // Minus the baseline, NaN for the baseline itself.
   double difference = 0, low = 0, high = 0;
   Judgement judgement = Judgement::kCannotTell;
-  // Minus the best of the others (constrained: never both above or both below 0).
+  // Minus the best of the others (constrained: never both above or both below 0). NaN where no spread bounds it.
   double best_low = 0, best_high = 0;
   bool may_be_best = false;  // comparable and not ruled out
   // The leader minus this one, and the half-width of the interval by which it is ruled out: Dunnett's with the

@@ -96,5 +96,34 @@ TEST(FamilyLinksTest, TheSeedsOfTheCandidatesAreTheFewestAndTheMostOfThoseThatMa
   EXPECT_EQ(seeds_of_candidates(Family{}).most, 0);
 }
 
+TEST(FamilyLinksTest, ATieInTheSeedsThatBothHaveIsNoTieByLeastSquares) {
+  // The last has one seed in common with the first, a tie, and eight with the second, which is 1 above the first.
+  SeedTable table{{"uniform", "progressive", "class_balanced"}, {{}, {}, {}}};
+  for (std::uint64_t s = 0; s < 16; ++s) {
+    const bool early = s < 8;
+    const double seed = 40 + test::noise(s, 81, 0);
+    table.values[0].push_back(early ? seed + 0.1 * test::noise(s, 81, 1) : kNaN);
+    table.values[1].push_back(seed + 1 + 0.1 * test::noise(s, 81, 2));
+    table.values[2].push_back(early ? kNaN : seed - 2 + 0.1 * test::noise(s, 81, 3));
+  }
+  table.values[2][0] = table.values[0][0];
+  const Family family = analyse(table);
+  ASSERT_EQ(family.method, Method::kPooled);
+  const Standing& last = family.standings[2];
+  EXPECT_LT(last.difference, -1);
+  EXPECT_LT(last.high, 0);
+  EXPECT_EQ(last.judgement, Judgement::kEstablished);
+}
+
+TEST(FamilyLinksTest, WhereNoSpreadBoundsADifferenceFromTheBestThereIsNoBound) {
+  const Family family = analyse({{"a", "b", "c"}, {{40, 40, 40}, {40.5, 40.5, 40.5}, {30, 39, 44}}});
+  ASSERT_EQ(family.method, Method::kSeparate);
+  for (const std::size_t i : {0u, 1u}) {
+    EXPECT_TRUE(std::isnan(family.standings[i].best_low)) << family.standings[i].best_low;
+    EXPECT_GT(family.standings[i].best_high, 0);
+  }
+  EXPECT_LT(family.standings[2].best_low, 0) << "it has a spread";
+}
+
 }  // namespace
 }  // namespace longtail::report

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -88,6 +89,17 @@ struct PanelLayout {
            (entries.empty() ? "NaN notitle" : entries.substr(0, entries.size() - 2)) + "\n";
   }
 };
+
+// What stands where a group has no value: across a panel, and where there is room for a word.
+inline std::string empty_panel(const Results& results, std::span<const Condition> conditions, Metric group) {
+  return std::any_of(conditions.begin(), conditions.end(),
+                     [&](const Condition& condition) { return results.untested(condition, group); })
+             ? "no test image of this group"
+             : "no class in this group";
+}
+inline std::string empty_mark(const Results& results, const Condition& condition, Metric group) {
+  return results.untested(condition, group) ? "n/a: untested" : "n/a: no class";
+}
 
 // About four ticks, at round numbers.
 inline double tick_step(double range) {

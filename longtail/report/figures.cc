@@ -84,8 +84,8 @@ NamedFigure group_bars(const Drawing& d, const Condition& condition) {
       any = any || average(d.results, series, condition, kGroups[g], d.summary.options).seeds > 0;
     }
     if (!any)
-      out.figure.script(
-          fmt::format("set label 'n/a: no class' at {}, graph 0.04 center tc rgb '#666666'", g));
+      out.figure.script(fmt::format("set label '{}' at {}, graph 0.04 center tc rgb '#666666'",
+                                    empty_mark(d.results, condition, kGroups[g]), g));
   }
   out.figure.script(bars(d, out.figure, kGroups.size(), [&](std::size_t s, std::size_t g) {
     return average(d.results, d.results.series[s], condition, kGroups[g], d.summary.options);
@@ -133,9 +133,10 @@ NamedFigure effect_of_rho(const Drawing& d) {
     script += fmt::format("set title '{}' offset 0,-0.6\nset ylabel '{}' offset 1.2,0\n",
                           metric_title(metric), first ? "Test accuracy (%)" : "");
     // gnuplot cannot find a range by itself where there is no point.
-    script += plot.empty() ? "set label 1 'no class in this group' at graph 0.5, graph 0.5 center\n"
-                             "set yrange [0:1]\nset format y ''\nplot NaN notitle\n"
-                             "set yrange [*:*]\nset format y\nunset label 1\n"
+    script += plot.empty() ? fmt::format("set label 1 '{}' at graph 0.5, graph 0.5 center\n",
+                                         empty_panel(d.results, d.results.conditions, metric)) +
+                                 "set yrange [0:1]\nset format y ''\nplot NaN notitle\n"
+                                 "set yrange [*:*]\nset format y\nunset label 1\n"
                            : plot + "\n";
     first = false;
   }
@@ -205,6 +206,8 @@ std::vector<NamedFigure> make_figures(const Results& results, const Summary& sum
   }
   if (trained) figures.push_back(schedules(d));
   if (results.has_logs()) figures.push_back(class_distribution(d));
+  std::set<std::string> taken;
+  for (NamedFigure& figure : figures) figure.name = untaken(figure.name, taken);
   return figures;
 }
 

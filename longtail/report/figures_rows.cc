@@ -67,6 +67,7 @@ std::vector<std::size_t> order_of(const Drawing& d, const std::vector<Condition>
 struct RowPanel {
   std::string title;
   std::function<Average(const Series& series)> value;
+  std::string none = "n/a";  // what stands there without a value
 };
 
 // From a deviation below the mean to one above it.
@@ -124,8 +125,10 @@ NamedFigure ranked(const Drawing& d, const std::string& name, const std::string&
           "ps 0.8 lc rgb '{3}'",
           plot.empty() ? "plot " : ", ", block, look.point, look.colour);
     }
-    script += plot.empty() ? "set label 2 'n/a: no class' at graph 0.5, graph 0.5 center tc rgb '#666666'\n"
-                             "plot NaN\nunset label 2\n"
+    script += plot.empty() ? fmt::format(
+                                 "set label 2 '{}' at graph 0.5, graph 0.5 center tc rgb '#666666'\n"
+                                 "plot NaN\nunset label 2\n",
+                                 panels[p].none)
                            : plot + "\n";
     if (p == 0) script += Rows::after_first_panel();
   }
@@ -149,9 +152,11 @@ NamedFigure ranked_overall(const Drawing& d) {
 NamedFigure ranked_groups(const Drawing& d, const Condition& condition) {
   std::vector<RowPanel> panels;
   for (Metric metric : {Metric::kHead, Metric::kMedium, Metric::kTail}) {
-    panels.push_back({std::string(metric_title(metric)), [&d, &condition, metric](const Series& series) {
+    panels.push_back({std::string(metric_title(metric)),
+                      [&d, &condition, metric](const Series& series) {
                         return average(d.results, series, condition, metric, d.summary.options);
-                      }});
+                      },
+                      empty_mark(d.results, condition, metric)});
   }
   return ranked(d, "groups_" + condition.slug(),
                 "Test accuracy (%), " + condition.phrase() + ", mean and standard deviation over seeds",

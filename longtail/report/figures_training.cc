@@ -107,6 +107,7 @@ struct Panel {
   const char* title;
   const char* axis;
   bool logarithmic = false;
+  Metric group = Metric::kOverall;  // whose curve it is
 };
 
 // Panels side by side with one key above them all.
@@ -126,10 +127,10 @@ NamedFigure panels(const Drawing& d, const std::string& name, const Condition& c
     const double floor = 0.8 * least;
     std::string plot = curve_plot(d, out.figure, condition, list[i].track, floor, keys);
     if (plot.empty()) {
-      plot =
-          "unset arrow\nset label 1 'no class in this group' at graph 0.5, graph 0.5 center tc rgb "
-          "'#666666'\n"
-          "set yrange [0:100]\nplot NaN notitle\nunset label 1\n";
+      plot = fmt::format(
+          "unset arrow\nset label 1 '{}' at graph 0.5, graph 0.5 center tc rgb '#666666'\n"
+          "set yrange [0:100]\nplot NaN notitle\nunset label 1\n",
+          empty_panel(d.results, {&condition, 1}, list[i].group));
     }
     script +=
         fmt::format("{}set logscale y\nset yrange [{:.6g}:*]\n", least > 0 ? "" : "un", floor) + plot + "\n";
@@ -189,10 +190,11 @@ NamedFigure convergence(const Drawing& d, const Condition& condition) {
 }
 
 NamedFigure group_curves(const Drawing& d, const Condition& condition) {
-  return panels(
-      d, "group_curves_" + condition.slug(), condition,
-      {{Track::kHead, "Head", "Accuracy (%)"}, {Track::kMedium, "Medium", ""}, {Track::kTail, "Tail", ""}},
-      6.2);
+  return panels(d, "group_curves_" + condition.slug(), condition,
+                {{Track::kHead, "Head", "Accuracy (%)", false, Metric::kHead},
+                 {Track::kMedium, "Medium", "", false, Metric::kMedium},
+                 {Track::kTail, "Tail", "", false, Metric::kTail}},
+                6.2);
 }
 
 NamedFigure schedules(const Drawing& d) {

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "longtail/base/text.h"
+#include "longtail/report/block_design.h"
 #include "longtail/report/summary.h"
 #include "longtail/report/table.h"
 
@@ -21,16 +23,32 @@ std::string interval_words(const Comparison& c) {
              : "";
 }
 
+// "above for 2 of 3 seeds", by the sign of the pairs' mean: by least squares the difference may have the other one.
+std::string seeds_words(const Comparison& c) {
+  const auto above =
+      std::count_if(c.differences.begin(), c.differences.end(), [](double d) { return d > 0; });
+  const auto below =
+      std::count_if(c.differences.begin(), c.differences.end(), [](double d) { return d < 0; });
+  const std::string all = fmt::format("{} seed{}", c.pairs(), c.pairs() == 1 ? "" : "s");
+  if (std::abs(c.mean) >= kNoSpread)
+    return fmt::format("{} for {} of {}", c.mean > 0 ? "above" : "below", c.mean > 0 ? above : below, all);
+  if (above + below == 0) return fmt::format("equal in {} of {}", c.pairs(), all);
+  return fmt::format("above for {} and below for {} of {}", above, below, all);
+}
+
+// Whether chance can establish something in a family. With one seed it has no intervals, and where the baseline is not
+// compared none with it.
+bool has_intervals(const Family& family) {
+  return family.method != Method::kNone &&
+         std::any_of(family.standings.begin(), family.standings.end(),
+                     [](const Standing& own) { return std::isfinite(own.difference); });
+}
+
 void remark_on_statistics(const Summary& summary, std::vector<std::string>& remarks) {
-  // With one seed a family has no intervals, and where the baseline is not compared none with it: chance can establish
-  // nothing there.
-  const auto families =
-      std::count_if(summary.families.begin(), summary.families.end(), [](const FamilyOf& one) {
-        const auto& all = one.family.standings;
-        return one.family.method != Method::kNone &&
-               std::any_of(all.begin(), all.end(),
-                           [](const Standing& own) { return std::isfinite(own.difference); });
-      });
+  const auto families = std::count_if(summary.families.begin(), summary.families.end(),
+                                      [](const FamilyOf& one) { return has_intervals(one.family); }) +
+                        std::count_if(summary.worst.begin(), summary.worst.end(),
+                                      [](const auto& one) { return has_intervals(one.second); });
   if (families == 0) return;
   remarks.push_back(fmt::format(
       "Intervals: 95%, together for all comparisons of one metric in one condition with {} (Dunnett; a run "
@@ -47,20 +65,24 @@ void remark_on_statistics(const Summary& summary, std::vector<std::string>& rema
 }
 
 void remark_on_spread(const Summary& summary, std::vector<std::string>& remarks) {
-  for (const FamilyOf& one : summary.families) {
-    if (one.family.method != Method::kSeparate) continue;
+  const auto remark = [&](const std::string& what, const Condition& condition, const Family& family) {
+    if (family.method != Method::kSeparate) return;
     const bool without =
-        std::any_of(one.family.standings.begin(), one.family.standings.end(), [](const Standing& own) {
+        std::any_of(family.standings.begin(), family.standings.end(), [](const Standing& own) {
           return std::isfinite(own.difference) && own.judgement == Judgement::kCannotTell;
         });
     remarks.push_back(fmt::format(
-        "{} accuracy at {}: the spread over seeds differs grossly between the strategies "
+        "{} at {}: the spread over seeds differs grossly between the strategies "
         "(Cochran's test, {}). "
         "Each difference is judged by its own spread (paired t, Bonferroni's correction).{}",
-        metric_title(one.metric), one.condition.phrase(), p_text(one.family.unequal_p),
+        what, condition.phrase(), p_text(family.unequal_p),
         without ? " One that is the same in every seed, or known from one seed, has no spread to judge it by."
                 : ""));
-  }
+  };
+  for (const FamilyOf& one : summary.families)
+    remark(fmt::format("{} accuracy", metric_title(one.metric)), one.condition, one.family);
+  for (const auto& [condition, family] : summary.worst)
+    remark(std::string(goal_title(Goal::kWorst)), condition, family);
 }
 
 void remark_on_sharing(const Summary& summary, std::vector<std::string>& remarks) {
@@ -164,44 +186,81 @@ void remark_on_check(const Summary& summary, std::vector<std::string>& remarks) 
         "Established by the interval but not by sign flips alone: " + base::join(disagree, "; ") + ".");
 }
 
-// The gaps between the best and the last epoch, a cell each, in the accuracy that chose the best one. By that accuracy,
-// and whether it was of the test images. Cells whose logs call the last epoch the best are left out.
-using Gaps = std::map<std::pair<bool, Metric>, std::vector<double>>;
-Gaps gaps_of_choice(const Results& results) {
-  Gaps gaps;
+bool all_classes_tested(const Results& results) {
+  return std::all_of(results.runs.begin(), results.runs.end(), [](const RunResult& run) {
+    return !run.log || std::all_of(run.log->best.per_class.begin(), run.log->best.per_class.end(),
+                                   [](double value) { return std::isfinite(value); });
+  });
+}
+
+// What chose the best epoch: of which images, and by which accuracy. None: the log calls its last epoch the best.
+using Rule = std::optional<std::pair<bool, Metric>>;
+struct Chosen {
+  std::vector<std::string> titles{};  // of the series
+  std::vector<double> gaps{};  // between the best and the last epoch, a cell each, in the accuracy that chose
+};
+
+std::map<Rule, Chosen> rules_of(const Results& results) {
+  std::map<Rule, Chosen> rules;
   for (const Condition& condition : results.conditions) {
     for (const Series& series : results.series) {
       const auto run = std::find_if(results.runs.begin(), results.runs.end(), [&](const RunResult& one) {
-        return one.chosen_by && one.series == series && one.condition == condition;
+        return one.log && one.series == series && one.condition == condition;
       });
       if (run == results.runs.end()) continue;
-      const Metric metric = *run->chosen_by;
-      const auto best = results.values(series, condition, metric, At::kBest);
-      const auto last = results.values(series, condition, metric, At::kLast);
-      if (!best.empty() && best.size() == last.size())
-        gaps[{run->chosen_on_test, metric}].push_back(mean(best) - mean(last));
+      Chosen& own =
+          rules[run->chosen_by ? Rule(std::pair(run->chosen_on_test, *run->chosen_by)) : std::nullopt];
+      const std::string title = series.title();
+      if (std::find(own.titles.begin(), own.titles.end(), title) == own.titles.end())
+        own.titles.push_back(title);
+      if (!run->chosen_by) continue;
+      if (const auto gap = results.gap(series, condition, *run->chosen_by)) own.gaps.push_back(*gap);
     }
   }
-  return gaps;
+  return rules;
+}
+
+// "Results", or whose they are where others have another rule.
+std::string whose_results(const Results& results, const Chosen& own, bool all) {
+  constexpr std::size_t kNamed = 6;
+  if (all) return "Results";
+  return "The results of " + (own.titles.size() > kNamed
+                                  ? fmt::format("{} of {} series", own.titles.size(), results.series.size())
+                                  : base::listed(own.titles));
+}
+
+std::string flattery_words(const Chosen& own, bool on_test, Metric metric) {
+  if (own.gaps.empty()) return "";
+  const auto [low, high] = std::minmax_element(own.gaps.begin(), own.gaps.end());
+  const double gap = mean(own.gaps);
+  return fmt::format(" It is {} points of {} accuracy {} the last epoch{}{}.", fixed(std::abs(gap), 2),
+                     metric_name(metric), gap < 0 ? "below" : "above",
+                     own.gaps.size() == 1 ? ""
+                                          : fmt::format(" on average ({} to {} by cell)",
+                                                        fixed(*low, 2, *low < 0), fixed(*high, 2, *low < 0)),
+                     on_test ? ": that much the choice may flatter" : "");
 }
 
 void remark_on_selection(const Results& results, const Summary& summary, std::vector<std::string>& remarks) {
   if (summary.options.at != At::kBest) return;
-  const Gaps all = gaps_of_choice(results);
-  for (const auto& [how, gaps] : all) {
-    const auto [on_test, metric] = how;
-    const auto [low, high] = std::minmax_element(gaps.begin(), gaps.end());
-    remarks.push_back(fmt::format(
-        "{} those of the best epoch, chosen on {}{}. It is {} points of {} accuracy "
-        "{} the last epoch{}{}.",
-        all.size() > 1 ? "Some results are" : "Results are", on_test ? "the test images" : "held-out images",
-        metric == Metric::kOverall ? "" : fmt::format(" by {} accuracy", metric_name(metric)),
-        fixed(std::abs(mean(gaps)), 2), metric_name(metric), mean(gaps) < 0 ? "below" : "above",
-        gaps.size() == 1 ? ""
-                         : fmt::format(" on average ({} to {} by cell)", fixed(*low, 2, *low < 0),
-                                       fixed(*high, 2, *low < 0)),
-        on_test ? ": that much the choice may flatter" : ""));
+  const std::map<Rule, Chosen> rules = rules_of(results);
+  const bool alone = rules.size() == 1;
+  for (const auto& [rule, own] : rules) {
+    if (!rule) continue;
+    const auto [on_test, metric] = *rule;
+    remarks.push_back(
+        fmt::format("{} are those of the best epoch, chosen on {}{}.{}", whose_results(results, own, alone),
+                    on_test ? "the test images" : "held-out images",
+                    metric == Metric::kOverall ? "" : fmt::format(" by {} accuracy", metric_name(metric)),
+                    flattery_words(own, on_test, metric)));
   }
+  if (rules.size() < 2) return;
+  if (const auto last = rules.find(std::nullopt); last != rules.end())
+    remarks.push_back(whose_results(results, last->second, false) +
+                      " are those of the last epoch, which nothing chose.");
+  remarks.emplace_back(
+      "Epochs were chosen by different rules: differences between these series are not the strategies' "
+      "alone.");
 }
 
 }  // namespace
@@ -209,16 +268,10 @@ void remark_on_selection(const Results& results, const Summary& summary, std::ve
 Finding finding_of(const Comparison& c, const Series& baseline) {
   Finding finding{
       .established = c.established(), .condition = c.condition, .metric = c.metric, .series = c.series};
-  const auto above =
-      std::count_if(c.differences.begin(), c.differences.end(), [](double d) { return d > 0; });
-  const auto below =
-      std::count_if(c.differences.begin(), c.differences.end(), [](double d) { return d < 0; });
-  // By least squares over all runs the difference may be of the other sign than the pairs.
-  const bool up = c.difference > 0, pairs_up = c.mean > 0;
+  const bool up = c.difference > 0;
   const std::string where = fmt::format("{} accuracy at {}", metric_title(c.metric), c.condition.phrase());
   const std::string who = c.series.title(), whom = baseline.title();
-  const std::string seeds = fmt::format("{} for {} of {} seed{}", pairs_up ? "above" : "below",
-                                        pairs_up ? above : below, c.pairs(), c.pairs() == 1 ? "" : "s");
+  const std::string seeds = seeds_words(c);
   std::string tests;
   if (c.holm_p) {
     tests = fmt::format("; sign flips: {}, {} after Holm's correction", p_text(*c.p),
@@ -246,7 +299,9 @@ std::vector<std::string> remarks_of(const Results& results, const Summary& summa
     remarks.push_back(
         "These results do not tell balanced accuracy; the recommendation goes by overall accuracy.");
   if (!summary.balanced_apart && summary.goal == Goal::kBalanced && results.has_logs())
-    remarks.push_back("Balanced accuracy is overall accuracy here: every class has as many test images.");
+    remarks.push_back(fmt::format("Balanced accuracy is overall accuracy here: every class {}has as many{}.",
+                                  all_classes_tested(results) ? "" : "that has test images ",
+                                  all_classes_tested(results) ? " test images" : ""));
   remark_on_statistics(summary, remarks);
   for (const FamilyOf& one : summary.families) {
     if (one.family.method == Method::kNone && one.series.size() > 1 && one.metric == Metric::kOverall)

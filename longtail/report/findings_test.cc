@@ -161,8 +161,14 @@ void check_sentence(const Made& made, const Finding& finding) {
     expected = fmt::format("{}{} and {} do not differ in any of {}.", where, who, whom, seeds(pairs.all));
   } else {
     const bool up = difference > 0;
-    const std::string tail = fmt::format(", {} for {} of {}", pairs.sum > 0 ? "above" : "below",
-                                         pairs.sum > 0 ? pairs.above : pairs.below, seeds(pairs.all));
+    const bool level = std::abs(pairs.sum) < 1e-9;
+    const std::string tail =
+        level && pairs.above + pairs.below == 0
+            ? fmt::format(", equal in {} of {}", pairs.all, seeds(pairs.all))
+        : level
+            ? fmt::format(", above for {} and below for {} of {}", pairs.above, pairs.below, seeds(pairs.all))
+            : fmt::format(", {} for {} of {}", pairs.sum > 0 ? "above" : "below",
+                          pairs.sum > 0 ? pairs.above : pairs.below, seeds(pairs.all));
     expected = verdict == "established"
                    ? fmt::format("{}{} is {} {} by {} points{}{}", where, who, up ? "above" : "below", whom,
                                  fixed(std::abs(difference), 2), interval, tail)
@@ -290,6 +296,29 @@ TEST(FindingsTest, WhatTheChoiceMayFlatterIsInTheAccuracyThatChose) {
               Contains(HasSubstr("5.00 points of tail accuracy above the last epoch")));
 }
 
+TEST(FindingsTest, SeriesWhoseEpochsWereChosenByDifferentRulesAreToldApart) {
+  const test::Folder folder("other_rules");
+  const auto remarks = [&] { return summarise(read_results(std::vector{folder.path()}), {}).remarks; };
+  train::RunLog log = test::make_log({"uniform", 100, 1, 6});
+  log.best = log.last;
+  log.best_epoch = log.epochs() - 1;
+  log.selected_by = "last";
+  folder.add("one", log);
+  EXPECT_THAT(remarks(), Not(Contains(HasSubstr("best epoch"))));
+  for (const char* strategy : {"class_balanced", "progressive"})
+    folder.add(strategy, test::make_log({strategy, 100, 1, 6}));
+  EXPECT_THAT(remarks(),
+              Contains(HasSubstr("The results of Class-Balanced and Progressive are those of the best "
+                                 "epoch, chosen on the test images. It is ")));
+  EXPECT_THAT(remarks(),
+              Contains("The results of Uniform are those of the last epoch, which nothing chose."));
+  EXPECT_THAT(remarks(), Contains(HasSubstr("Epochs were chosen by different rules")));
+  folder.add("one", test::make_log({"uniform", 100, 1, 6}));
+  EXPECT_THAT(remarks(),
+              Contains(HasSubstr("Results are those of the best epoch, chosen on the test images.")));
+  EXPECT_THAT(remarks(), Not(Contains(HasSubstr("different rules"))));
+}
+
 TEST(FindingsTest, WhereOneSeedIsComparedIsSaid) {
   const test::Folder folder("single_seeds");
   std::string csv = "rho,strategy,seed,overall,head,medium,tail\n";
@@ -334,6 +363,24 @@ TEST(FindingsTest, SeedsAreCountedByTheSignOfTheirPairsAndARemarkSaysWhyTheDiffe
       folder,
       three + "100,uniform,3,41,60,40,\n100,progressive,2,40.3,60,40,\n100,progressive,3,39,60,40,\n");
   EXPECT_THAT(whole.remarks, Not(Contains(HasSubstr(remark))));
+}
+
+TEST(FindingsTest, PairsThatAreLevelAreNeitherAboveNorBelow) {
+  const test::Folder folder("level_pairs");
+  const auto sentence = [&](const std::string& lines) {
+    const Summary summary = summary_of(folder, lines);
+    return find_comparison(summary, Series("progressive"), Condition(100), Metric::kOverall)
+               ? summary.findings[0].sentence
+               : "";
+  };
+  EXPECT_EQ(
+      sentence("100,uniform,1,40,60,40,10\n100,progressive,1,40,60,39,14\n"),
+      "Overall accuracy at ρ = 100: Progressive against Uniform cannot be judged: +0.00 points, equal in 1 "
+      "of 1 seed.");
+  EXPECT_THAT(
+      sentence("100,uniform,1,40,60,40,10\n100,progressive,1,41,60,39,14\n100,uniform,2,40,60,40,10\n"
+               "100,progressive,2,39,60,39,14\n100,uniform,3,40,60,40,10\n100,progressive,3,40,60,39,14\n"),
+      HasSubstr(", above for 1 and below for 1 of 3 seeds."));
 }
 
 TEST(FindingsTest, WhoIsComparedThroughOthersAndABaselineThatIsNotAreNamed) {

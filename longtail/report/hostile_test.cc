@@ -176,7 +176,15 @@ TEST(Unverified, LogsWithoutAHashAreCalledSo) {
   EXPECT_THAT(to_terminal(make_report(options)), Not(HasSubstr("Unverified")));
   nlohmann::json old = train::to_json(test::make_log({.seed = 2, .epochs = 6, .classes = 10}));
   base::write_atomically(folder.path() / "b.json", old.dump());
-  EXPECT_THAT(to_terminal(make_report(options)), HasSubstr("Unverified: 1 of 2 logs"));
+  EXPECT_THAT(to_terminal(make_report(options)),
+              HasSubstr("Unverified: 1 of 2 logs carries no hash of its results"));
+  old = train::to_json(test::make_log({.seed = 1, .epochs = 6, .classes = 10}));
+  base::write_atomically(folder.path() / "a.json", old.dump());
+  EXPECT_THAT(to_terminal(make_report(options)),
+              HasSubstr("Unverified: 2 of 2 logs carry no hash of their results"));
+  options.inputs = {folder.path() / "a.json"};
+  EXPECT_THAT(to_terminal(make_report(options)),
+              HasSubstr("Unverified: 1 of 1 log carries no hash of its results"));
 }
 
 TEST(Unverified, ASingleLogThatCannotBeUsedIsTheWholeAnswer) {

@@ -76,4 +76,10 @@ std::string slug_of(std::string_view words) {
   return out;
 }
 
+std::string untaken(const std::string& name, std::set<std::string>& taken) {
+  std::string own = name;
+  for (int number = 2; !taken.insert(own).second; ++number) own = fmt::format("{}_{}", name, number);
+  return own;
+}
+
 }  // namespace longtail::report

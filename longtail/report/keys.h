@@ -4,6 +4,7 @@
 #pragma once
 
 #include <compare>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -57,5 +58,8 @@ class Condition {
 
 // "Birds, 2nd try" -> "Birds_2nd_try": fit for a file name.
 std::string slug_of(std::string_view words);
+
+// The name itself, or where it is taken NAME_2, NAME_3, ...: what differs in signs alone (q=0.5, q=-0.5) has one slug.
+std::string untaken(const std::string& name, std::set<std::string>& taken);
 
 }  // namespace longtail::report

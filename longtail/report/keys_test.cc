@@ -70,5 +70,14 @@ TEST(KeysTest, ASeriesOfAReportsOwnCsvIsTheSeriesThatItWas) {
   EXPECT_EQ(runs[1].series.text(), "uniform ()");
 }
 
+TEST(KeysTest, ANameThatIsTakenGetsTheNextNumber) {
+  std::set<std::string> taken;
+  EXPECT_EQ(untaken("a", taken), "a");
+  EXPECT_EQ(untaken("a_2", taken), "a_2");
+  EXPECT_EQ(untaken("a", taken), "a_3");
+  EXPECT_EQ(untaken("b", taken), "b");
+  EXPECT_EQ(untaken("a", taken), "a_4");
+}
+
 }  // namespace
 }  // namespace longtail::report

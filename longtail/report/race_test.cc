@@ -165,5 +165,39 @@ TEST(RaceRulesTest, ReportsTakeGoalLooksAndBaselineFromTheFolderOfARace) {
   }
 }
 
+// The last seed would change the answers of both tables, but the next look needs a fifth.
+Question beyond_its_look(SeedTable table) {
+  for (std::size_t i = 0; i < table.strategies(); ++i)
+    table.values[i].push_back(i == 0 ? 90 : 30 + 2.0 * static_cast<double>(i));
+  return {.table = table, .groups = {{"tail", table}}, .looks = LookPlan{}};
+}
+Question at_its_look(const SeedTable& table) {
+  return {.table = table, .groups = {{"tail", table}}, .looks = LookPlan{}};
+}
+
+TEST(RaceSeedsTest, BetweenTwoLooksTheSentenceIsThatOfTheLastLookAndSaysSo) {
+  for (const SeedTable& table : {never_settled(3), eight_of_which_two_remain()}) {
+    const Recommendation look = recommend(at_its_look(table)), later = recommend(beyond_its_look(table));
+    EXPECT_EQ(later.leader, look.leader);
+    EXPECT_EQ(later.mean, look.mean);
+    ASSERT_EQ(later.changes.size(), 1u);
+    EXPECT_EQ(later.changes[0].difference, look.changes[0].difference);
+    EXPECT_EQ(later.changes[0].low, look.changes[0].low);
+    EXPECT_EQ(later.changes[0].high, look.changes[0].high);
+    EXPECT_THAT(look.sentence, Not(HasSubstr("after the first")));
+    EXPECT_THAT(later.sentence, HasSubstr(" after the first three seeds"));
+  }
+  const Recommendation open = recommend(beyond_its_look(never_settled(3)));
+  EXPECT_THAT(open.sentence,
+              HasSubstr("B has the highest balanced accuracy (51.3 after the first three seeds); "
+                        "not ruled out: a (difference 0.2"));
+  const Recommendation made = recommend(beyond_its_look(eight_of_which_two_remain()));
+  EXPECT_THAT(made.sentence, HasSubstr("Use s1. Balanced accuracy 51.3 after the first three seeds; "));
+  EXPECT_EQ(made.more_seeds, 9);
+  EXPECT_THAT(made.sentence,
+              HasSubstr("With twelve seeds of each strategy it would be settled with 80% chance"))
+      << "nine more than three, and there are four already";
+}
+
 }  // namespace
 }  // namespace longtail::report

@@ -174,11 +174,23 @@ class Writer {
   bool level(const Standing& one) const {
     return std::abs(v_.family.standings[v_.family.leader].effect - one.effect) < kNoSpread;
   }
+  // Whether a race has runs beyond its last look: the tables count them, the look does not.
+  bool beyond_the_look() const {
+    for (std::size_t i = 0; q_.looks && i < v_.rows.size(); ++i) {
+      const auto& row = q_.table.values[v_.rows[i]];
+      const auto runs = std::count_if(row.begin(), row.end(), [](double v) { return std::isfinite(v); });
+      if (runs > v_.family.standings[i].seeds) return true;
+    }
+    return false;
+  }
+  std::string at_the_look() const {
+    return beyond_the_look() ? fmt::format(" after the first {} seeds", count_word(made_.seeds)) : "";
+  }
   // " (43.0)": of the leader, which has the highest.
   std::string highest_words() const {
     return means_disagree()
                ? fmt::format(" on the seeds they share ({} over all its own)", fixed(made_.mean, 1))
-               : fmt::format(" ({})", fixed(made_.mean, 1));
+               : fmt::format(" ({}{})", fixed(made_.mean, 1), at_the_look());
   }
 
   std::string refusal() const {
@@ -258,9 +270,9 @@ class Writer {
   }
 
   std::string ranking() const {
-    std::string out =
-        fmt::format("{} {}{}; ", title(), fixed(made_.mean, 1),
-                    means_disagree() ? " over all its seeds, the highest on those they share" : "");
+    std::string out = fmt::format(
+        "{} {}{}; ", title(), fixed(made_.mean, 1),
+        means_disagree() ? " over all its seeds, the highest on those they share" : at_the_look());
     out += fmt::format("{} {} ruled out", words_of(v_.ruled_out), v_.ruled_out.size() == 1 ? "is" : "are");
     if (made_.rivals.empty()) return out + ".";
     if (made_.rivals.size() == 1) {
@@ -277,6 +289,8 @@ class Writer {
     const auto range = [](double a, double b) {
       return fmt::format("({} to {})", fixed_bound(a, 1), fixed_bound(b, 1));
     };
+    if (change.judgement == Judgement::kCannotTell && std::abs(change.difference) < kNoSpread)
+      return fmt::format("{} it is level with {}, which cannot be judged", where, other);
     if (change.judgement == Judgement::kCannotTell)
       return fmt::format("{} it is {} {} {}, which cannot be judged", where,
                          fixed_bound(std::abs(change.difference), 1),
@@ -314,11 +328,12 @@ class Writer {
         count_word(last));
   }
 
-  // They are counted from the fewest seeds of those that may be the best, so where these differ it is said how many it takes.
+  // They are counted from the fewest seeds of those that may be the best, in a race from those of its last look, so where
+  // there are more it is said how many it takes.
   std::string more_seeds() const {
     if (made_.rivals.empty()) return "";
     const SeedRange seeds = seeds_of_candidates(v_.family);
-    const bool alike = seeds.fewest == seeds.most;
+    const bool alike = seeds.fewest == seeds.most && !beyond_the_look();
     if (!made_.more_seeds) {
       if (v_.family.method != Method::kPooled) return "";
       if (q_.looks) return close_race();
@@ -384,10 +399,19 @@ int seeds_to_settling_look(const Question& q, const Verdicts& v) {
   return 0;
 }
 
+// The runs of a group that the verdicts are about: of a race those up to its last look.
+SeedTable judged_part(const Question& q, const Verdicts& v, const SeedTable& group) {
+  std::vector<std::size_t> all(group.strategies());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const auto seeds = static_cast<std::size_t>(v.family.standings[v.family.leader].seeds);
+  return q.looks ? part_of(group, all, seeds) : group;
+}
+
 // The leader by group: against the baseline, or if it is the baseline against whoever may gain most on it.
 std::optional<Change> change_of(const Question& q, const Verdicts& v, const std::string& metric,
-                                const SeedTable& table) {
+                                const SeedTable& group) {
   const double alpha = q.looks ? q.looks->alpha_of_a_look() : q.alpha;
+  const SeedTable table = judged_part(q, v, group);
   const Family family = analyse(table, {.baseline = q.baseline, .alpha = alpha});
   Change change{.metric = metric};
   if (v.leader != q.baseline) {

@@ -76,7 +76,7 @@ struct Recommendation {
   Goal goal = Goal::kBalanced;
   std::optional<std::string> series{};  // none: nothing can be recommended
   std::string leader{};  // the highest by least squares, recommended or not; empty without runs
-  double mean = 0;       // of the leader over its own seeds, percent
+  double mean = 0;       // of the leader over its own seeds, percent; of a race over those of its last look
   std::vector<std::string> may_be_best{};
   std::vector<std::string> ruled_out{};
   std::vector<Change> rivals{};   // the leader minus each of the others that may be best
@@ -84,7 +84,7 @@ struct Recommendation {
   // That would settle it with 80% chance, counted from the fewest seeds of those that may be the best; of a race as many
   // as its next looks can have. None: settled, too close to say, or no look of the race is left that would.
   std::optional<int> more_seeds{};
-  int seeds = 0;  // of the leader
+  int seeds = 0;  // of the leader, as its mean
   std::string sentence{};
 };
 

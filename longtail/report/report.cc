@@ -47,10 +47,11 @@ std::string unverified(const Results& results) {
     without += run.log && !run.log->verified;
   }
   if (without == 0) return "";
-  return fmt::format(
-      "Unverified: {} of {} logs carry no hash of their results, so only their agreement with themselves "
-      "was checked.",
-      without, logs);
+  const std::string which = fmt::format("Unverified: {} of {} log{}", without, logs, logs == 1 ? "" : "s");
+  return which + (without == 1
+                      ? " carries no hash of its results, so only its agreement with itself was checked."
+                      : " carry no hash of their results, so only their agreement with themselves was "
+                        "checked.");
 }
 
 void write_tables(const std::vector<Table>& tables, const std::filesystem::path& folder, Files& files) {
@@ -74,9 +75,13 @@ void write_tables(const std::vector<Table>& tables, const std::filesystem::path&
 }
 
 // A CSV has one result a run and does not say of which epoch.
+std::size_t without_epochs(const Results& results) {
+  return static_cast<std::size_t>(std::count_if(results.runs.begin(), results.runs.end(),
+                                                [](const RunResult& run) { return !run.last; }));
+}
+
 void check_last_epochs(Results& results) {
-  const auto without = static_cast<std::size_t>(std::count_if(
-      results.runs.begin(), results.runs.end(), [](const RunResult& run) { return !run.last; }));
+  const std::size_t without = without_epochs(results);
   if (without == results.runs.size())
     base::fail<base::UsageError>(
         "the last epoch is asked for, but a CSV has one result per run and does not say of which epoch; "
@@ -86,6 +91,17 @@ void check_last_epochs(Results& results) {
     results.warnings.push_back(fmt::format(
         "{} of {} results are from a CSV, which does not tell the last epoch; they are n/a under --at last.",
         without, results.runs.size()));
+}
+
+void note_unselected(Results& results) {
+  const std::size_t without = without_epochs(results);
+  if (without == 0 || results.select == Select::kAsLogged) return;
+  const std::string why = "a CSV has one result per run and does not say of which epoch";
+  results.warnings.push_back(
+      without == results.runs.size()
+          ? fmt::format("--select {} is ignored: {}.", select_name(results.select), why)
+          : fmt::format("--select {} is ignored for {} of {} results: {}.", select_name(results.select),
+                        without, results.runs.size(), why));
 }
 
 }  // namespace
@@ -107,6 +123,7 @@ Report make_report(const ReportOptions& options) {
     return report;
   }
   if (options.summary.at == At::kLast) check_last_epochs(report.results);
+  note_unselected(report.results);
   report.summary = summarise(report.results, options.summary);
   if (const std::string remark = unverified(report.results); !remark.empty())
     report.summary.remarks.push_back(remark);

@@ -274,12 +274,12 @@ void drop_duplicates(std::vector<RunResult>& runs, std::vector<std::string>& war
   runs = std::move(unique);
 }
 
-// What decides which weights a network can have: another head, width or shortcut cannot begin with the same. Nor must
-// what differs in a parameter that is none of ours: a trainer of one's own may mean another network by it.
-std::string network_of(const RunResult& run) {
+// What runs that must share something have in common: those of our parameters that `decides` takes, and all that are none
+// of ours, since a trainer of one's own may mean other images or another network by them.
+std::string alike_in(const RunResult& run, const auto& decides) {
   std::string text;
   for (const auto& entry : train::run_params().entries()) {
-    if (entry.info.section != "model" || entry.info.name == "engine") continue;
+    if (!decides(entry.info)) continue;
     const std::string value = value_of(run, entry.info.name);
     text += (value.empty() ? entry.info.omitted : value) + ";";
   }
@@ -289,20 +289,35 @@ std::string network_of(const RunResult& run) {
   return text;
 }
 
+// What decides which weights a network can have: another head, width or shortcut cannot begin with the same.
+std::string network_of(const RunResult& run) {
+  return alike_in(run, [](const auto& info) { return info.section == "model" && info.name != "engine"; });
+}
+
+// What decides which pixels there are.
+std::string pixels_of(const RunResult& run) {
+  return alike_in(run, [](const auto& info) {
+    return info.name == "image_size" || info.name == "fit" || info.name == "skip_unreadable";
+  });
+}
+
 // Within a seed and condition every run should start from the same images and weights.
 void check_pairs(const Results& results, std::vector<std::string>& warnings) {
-  using Pairs = std::tuple<Condition, std::int64_t, std::string>;  // the last: of the same network, or any
+  using Pairs = std::tuple<Condition, std::int64_t, std::string>;  // the last: what must be alike for it
   std::map<Pairs, const RunResult*> first;
-  const auto check = [&](const RunResult& run, const std::string& network, const char* what,
+  const auto check = [&](const RunResult& run, const std::string& alike, const char* what,
                          std::string train::Fingerprint::*member) {
-    const auto [at, fresh] = first.emplace(Pairs(run.condition, run.seed, network), &run);
+    const auto [at, fresh] = first.emplace(Pairs(run.condition, run.seed, what + alike), &run);
     if (fresh || at->second->log->fingerprint.*member == run.log->fingerprint.*member) return;
     warnings.push_back(
         fmt::format("{}: {} than {} of the same seed {}; their difference is not only the strategy's.",
                     run.source, what, at->second->source, run.seed));
   };
   for (const RunResult& run : results.runs) {
-    if (!run.log || run.log->fingerprint.subset.empty()) continue;
+    if (!run.log) continue;
+    if (!run.log->fingerprint.data.empty())
+      check(run, pixels_of(run), "other data", &train::Fingerprint::data);
+    if (run.log->fingerprint.subset.empty()) continue;
     check(run, "", "another subset", &train::Fingerprint::subset);
     check(run, network_of(run), "other initial weights", &train::Fingerprint::init);
   }

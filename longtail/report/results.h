@@ -85,6 +85,11 @@ class Results {
   const RunResult* example(const Condition& condition) const;
   // The values over seeds, seeds without a value left out.
   std::vector<double> values(const Series& series, const Condition& condition, Metric metric, At at) const;
+  // The mean of the best epochs minus that of the last, over the seeds that have both; none without such a seed.
+  std::optional<double> gap(const Series& series, const Condition& condition, Metric metric) const;
+  // Whether head, medium or tail has classes with training images, of which none has a test image; false where no log
+  // tells.
+  bool untested(const Condition& condition, Metric group) const;
   // Whether the mean over classes is another number than the overall accuracy: not so if every class has as
   // many test images. False where it is not known.
   bool balanced_apart() const;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "longtail/data/groups.h"
 #include "longtail/report/results.h"
 
 namespace longtail::report {
@@ -61,6 +62,36 @@ std::vector<double> Results::values(const Series& one, const Condition& conditio
     if (run && std::isfinite(accuracy(*run, metric, at))) all.push_back(accuracy(*run, metric, at));
   }
   return all;
+}
+
+std::optional<double> Results::gap(const Series& one, const Condition& condition, Metric metric) const {
+  std::vector<double> best, last;
+  for (const std::int64_t seed : seeds) {
+    const RunResult* run = find(one, condition, seed);
+    if (!run) continue;
+    const double first = accuracy(*run, metric, At::kBest), second = accuracy(*run, metric, At::kLast);
+    if (!std::isfinite(first) || !std::isfinite(second)) continue;
+    best.push_back(first);
+    last.push_back(second);
+  }
+  if (best.empty()) return std::nullopt;
+  return mean(best) - mean(last);
+}
+
+bool Results::untested(const Condition& condition, Metric group) const {
+  const RunResult* run = example(condition);
+  if (!run || group == Metric::kOverall || group == Metric::kBalanced) return false;
+  const std::vector<std::int64_t>& counts = run->log->class_counts;
+  const std::vector<double>& accuracies = run->log->best.per_class;
+  const std::vector<data::Group> groups = data::Groups::parse(run->log->groups).of(counts);
+  bool any = false;
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    if (counts[k] == 0 || data::kGroupNames[static_cast<std::size_t>(groups[k])] != metric_name(group))
+      continue;
+    if (k < accuracies.size() && std::isfinite(accuracies[k])) return false;
+    any = true;
+  }
+  return any;
 }
 
 bool Results::balanced_apart() const {

@@ -22,6 +22,7 @@ Series pick_baseline(const Results& results, const SummaryOptions& options) {
   };
   if (wanted.empty()) {
     for (const std::string& text : {raced, std::string("uniform")}) {
+      if (text.empty()) continue;
       if (const auto found = called(text); found != all.end()) return *found;
     }
     return results.plainest;
@@ -106,7 +107,20 @@ void judge(const Results& results, const Condition& condition, Summary& summary)
   }
 }
 
-double goal_value(const RunResult& run, Goal goal, At at) {
+// The groups of which some run of the condition tells an accuracy.
+std::vector<Metric> groups_told(const Results& results, const Condition& condition, At at) {
+  std::vector<Metric> told;
+  for (const Metric metric : {Metric::kHead, Metric::kMedium, Metric::kTail}) {
+    if (std::any_of(results.runs.begin(), results.runs.end(), [&](const RunResult& run) {
+          return run.condition == condition && std::isfinite(accuracy(run, metric, at));
+        }))
+      told.push_back(metric);
+  }
+  return told;
+}
+
+// A run without one of the `groups` that others have does not tell its worst.
+double goal_value(const RunResult& run, Goal goal, const std::vector<Metric>& groups, At at) {
   switch (goal) {
     case Goal::kBalanced:
       return accuracy(run, Metric::kBalanced, at);
@@ -118,8 +132,11 @@ double goal_value(const RunResult& run, Goal goal, At at) {
       break;
   }
   double worst = std::nan("");
-  for (const Metric metric : {Metric::kHead, Metric::kMedium, Metric::kTail})
-    worst = std::fmin(worst, accuracy(run, metric, at));
+  for (const Metric metric : groups) {
+    const double own = accuracy(run, metric, at);
+    if (std::isnan(own)) return own;
+    worst = std::fmin(worst, own);
+  }
   return worst;
 }
 
@@ -156,8 +173,10 @@ SeedTable seed_table(const Results& results, const Condition& condition, Metric 
 Question question_of(const Results& results, const Condition& condition, const Series& baseline,
                      const SummaryOptions& options) {
   Question question{.goal = goal_of(results, options.goal), .looks = options.looks};
-  question.table = table_of(results, condition,
-                            [&](const RunResult& run) { return goal_value(run, question.goal, options.at); });
+  const std::vector<Metric> groups = groups_told(results, condition, options.at);
+  question.table = table_of(results, condition, [&](const RunResult& run) {
+    return goal_value(run, question.goal, groups, options.at);
+  });
   const std::vector<Series> rows = results.series_in(condition);
   for (const Series& series : rows) question.words.push_back(series.words());
   question.baseline = row_of(rows, baseline);
@@ -208,6 +227,8 @@ Summary summarise(const Results& results, const SummaryOptions& options) {
     const Question question = question_of(results, *condition, summary.baseline, options);
     summary.goal = question.goal;
     summary.answers.push_back({*condition, recommend(question)});
+    if (question.goal == Goal::kWorst)
+      summary.worst[*condition] = analyse(question.table, {.baseline = question.baseline});
     const std::string where = results.conditions.size() > 1 ? condition->phrase() + ": " : "";
     if (results.series.size() > 1)
       summary.leads.push_back(where + summary.answers.back().recommendation.sentence);

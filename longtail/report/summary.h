@@ -3,6 +3,7 @@
 // paper's tables are kept beside them; pairs are formed only where both runs of a seed exist.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -79,6 +80,7 @@ struct Summary {
   bool balanced_apart = false;          // balanced accuracy is another number than overall
   Goal goal = Goal::kBalanced;          // what was gone by: overall if balanced accuracy is not known
   std::vector<FamilyOf> families;       // by condition, metric
+  std::map<Condition, Family> worst;    // with the goal `worst`, which is no metric, the families of its own
   std::vector<Comparison> comparisons;  // by condition, series, metric
   std::vector<Answer> answers;          // the most imbalanced condition first
   std::vector<std::string> leads;       // their sentences; none if there is one series only

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <span>
 
 #include "longtail/report/tables_parts.h"
@@ -52,6 +53,14 @@ bool any_value(const Results& results, const Condition& condition, Metric metric
   return std::any_of(results.series.begin(), results.series.end(), [&](const auto& series) {
     return !results.values(series, condition, metric, at).empty();
   });
+}
+
+// Why a column has no value at all.
+std::string why_empty(const Results& results, const Condition& condition, Metric metric) {
+  if (results.untested(condition, metric)) return "none of its classes has a test image";
+  const bool group = metric != Metric::kOverall && metric != Metric::kBalanced;
+  return group && !any_value(results, condition, metric, At::kBest) ? "no class is in this group"
+                                                                    : "these results do not tell it";
 }
 
 double seed_value(const Results& results, const Series& series, const Condition& condition, std::int64_t seed,
@@ -112,8 +121,8 @@ Table groups_table(const Results& results, const Condition& condition, const Sum
   }
   for (Metric metric : results.metrics()) {
     if (!any_value(results, condition, metric, options.at)) {
-      add_note(table, fmt::format("{}: n/a, no class is in this group at {}.", metric_title(metric),
-                                  condition.phrase()));
+      add_note(table, fmt::format("{}: n/a, {} at {}.", metric_title(metric),
+                                  why_empty(results, condition, metric), condition.phrase()));
     }
   }
   if (deviations) add_note(table, deviation_note(options));
@@ -188,16 +197,20 @@ std::optional<Table> best_final_table(const Results& results, const SummaryOptio
                              "last.",
                              seeds_phrase(results, results.conditions))};
   table.columns = {{"ρ", true, true}, {"Strategy", true}, {"Best"}, {"Last"}, {"Gap"}};
+  bool untold = false;
   for (const Condition& condition : results.conditions) {
     for (const Series& series : results.series) {
       const Average a = average(results, series, condition, Metric::kOverall, best);
       const Average b = average(results, series, condition, Metric::kOverall, last);
       if (b.seeds == 0) continue;
+      untold = untold || a.seeds != b.seeds;
+      const double gap = results.gap(series, condition, Metric::kOverall).value_or(kMissing);
       table.rows.push_back({text(condition.text()), text(series.title()), average_cell(a, true),
-                            average_cell(b, true), number(a.mean - b.mean, 2)});
+                            average_cell(b, true), number(gap, 2)});
     }
   }
   if (table.rows.empty()) return std::nullopt;
+  if (untold) add_note(table, "Gap: over the seeds whose last epoch is known, which are not all.");
   const bool otherwise = std::any_of(results.runs.begin(), results.runs.end(), [](const RunResult& run) {
     return run.chosen_by && (*run.chosen_by != Metric::kOverall || !run.chosen_on_test);
   });
@@ -289,6 +302,8 @@ std::vector<Table> all_tables(const Results& results, const Summary& summary) {
   add(group_counts_table(results));
   add(training_table(results));
   add(bias_variance_table(results));
+  std::set<std::string> taken;
+  for (Table& table : tables) table.id = untaken(table.id, taken);
   return tables;
 }
 

@@ -1,6 +1,7 @@
 // The table of simultaneous intervals.
 #include <fmt/format.h>
 
+#include "longtail/base/text.h"
 #include "longtail/report/tables.h"
 
 namespace longtail::report {
@@ -14,8 +15,10 @@ std::optional<Table> intervals_table(const Summary& summary, const Condition& co
   table.columns = {
       {"Metric", true, true}, {"Strategy", true}, {"Difference"},       {"Low"}, {"High"}, {"Verdict", true},
       {"Best low"},           {"Best high"},      {"May be best", true}};
+  std::vector<std::string> by_own_spread;
   for (const FamilyOf& one : summary.families) {
     if (one.condition != condition || one.series.size() < 2) continue;
+    if (one.family.method == Method::kSeparate) by_own_spread.emplace_back(metric_title(one.metric));
     for (std::size_t i = 0; i < one.series.size(); ++i) {
       const Standing& own = one.family.standings[i];
       if (own.seeds == 0) continue;
@@ -42,6 +45,12 @@ std::optional<Table> intervals_table(const Summary& summary, const Condition& co
       "Low and high: Dunnett's. Best low and high: Hsu's, minus the best of the others. Ruled out: by "
       "Dunnett's "
       "critical value (with the baseline) or a step-down range test (others), if anything is established.");
+  if (!by_own_spread.empty())
+    table.notes.push_back(
+        fmt::format("{}: none of these, but each difference by its own spread (paired t, Bonferroni's "
+                    "correction); bounds "
+                    "are n/a where it has none.",
+                    base::listed(std::move(by_own_spread))));
   return table;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "longtail/report/tables.h"
 #include "longtail/report/tables_parts.h"
@@ -49,15 +50,20 @@ void note_tests(Table& table, int most, bool tests) {
                        kSeedsForTests, most, fixed(2 / std::exp2(most), 2)));
 }
 
-// The series that are compared in a condition, the best by the goal first.
+// The series that are compared in a condition, the best by the goal first; those that do not tell it are the last, by
+// overall accuracy, which every run tells.
 std::vector<Series> compared(const Results& results, const Summary& summary, const Condition& condition) {
   const Metric first = summary.balanced_apart && summary.goal == Goal::kBalanced ? Metric::kBalanced
                        : summary.goal == Goal::kTail                             ? Metric::kTail
                                                                                  : Metric::kOverall;
-  std::vector<std::pair<double, Series>> found;
+  using Rank = std::pair<double, double>;
+  std::vector<std::pair<Rank, Series>> found;
   for (const Series& series : results.series) {
-    const Comparison* c = find_comparison(summary, series, condition, first);
-    if (c) found.emplace_back(c->difference, series);
+    const Comparison* overall = find_comparison(summary, series, condition, Metric::kOverall);
+    if (!overall) continue;
+    const Comparison* own = find_comparison(summary, series, condition, first);
+    const double lowest = -std::numeric_limits<double>::infinity();
+    found.emplace_back(Rank(own ? own->difference : lowest, overall->difference), series);
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -134,22 +140,32 @@ std::optional<Table> differences_table(const Results& results, const Summary& su
   for (Metric metric : results.metrics()) {
     table.columns.push_back({.title = std::string(metric_title(metric)), .spread = "half width"});
   }
+  bool intervals = false, fewer = false;
   for (const Series& series : compared(results, summary, condition)) {
     std::vector<Cell> row = {text(series.title()), number(0, 0)};
     for (Metric metric : results.metrics()) {
       const Comparison* c = find_comparison(summary, series, condition, metric);
       Cell cell = difference(c ? c->difference : kMissing, 1);
-      if (c && std::isfinite(c->low)) cell.spread = (c->high - c->low) / 2;
+      if (c && std::isfinite(c->low)) {
+        cell.spread = (c->high - c->low) / 2;
+        intervals = true;
+      }
       cell.bold = c && c->established();
-      if (c) row[1].value = c->pairs();
+      if (c) {
+        fewer = fewer || (row[1].value > 0 && row[1].value != c->pairs());
+        row[1].value = std::max<double>(row[1].value, c->pairs());
+      }
       row.push_back(std::move(cell));
     }
     table.rows.push_back(std::move(row));
   }
   if (table.rows.empty()) return std::nullopt;
-  add_note(table,
-           "± half of the 95% interval, which holds together for all of a metric. Marked: established, the "
-           "interval does not contain 0.");
+  if (intervals)
+    add_note(table,
+             "± half of the 95% interval, which holds together for all of a metric. Marked: established, the "
+             "interval does not contain 0.");
+  if (fewer)
+    add_note(table, "Seeds: of the metric that has the most; where runs do not tell one, it has fewer.");
   return table;
 }
 

@@ -122,5 +122,55 @@ TEST(PairedTablesTest, TheSmallestPossiblePValueIsThatOfTheLargestNumberOfPairs)
               Not(Contains(HasSubstr("No p-values"))));
 }
 
+// Eight series beside uniform in three seeds, s8 the best. Its tail is told in none of them, that of s2 in two.
+Results with_untold_tails(const test::Folder& folder, bool any_tail) {
+  std::string csv = "rho,strategy,seed,overall,head,medium,tail\n";
+  for (int i = 0; i <= 8; ++i) {
+    for (int seed = 1; seed <= 3; ++seed) {
+      const double value = 40 + seed + 0.5 * i + 0.1 * ((i * seed) % 3);
+      const bool told = any_tail && i != 8 && (i != 2 || seed < 3);
+      csv += fmt::format("100,{},{},{},60,40,{}\n", i == 0 ? "uniform" : fmt::format("s{}", i), seed, value,
+                         told ? fmt::format("{}", value - 20) : "");
+    }
+  }
+  base::write_atomically(folder.path() / "mine.csv", csv);
+  return read_results(std::vector{folder.path() / "mine.csv"});
+}
+
+TEST(PairedTablesTest, SeriesThatDoNotTellTheGoalAreTheLastAndWithoutAnyItIsByOverallAccuracy) {
+  const test::Folder folder("untold_tails");
+  for (const bool any_tail : {true, false}) {
+    const Results results = with_untold_tails(folder, any_tail);
+    const Summary summary = summarise(results, {.baseline = "", .goal = Goal::kTail});
+    const Table table = *differences_table(results, summary, Condition(100));
+    if (any_tail) {
+      EXPECT_THAT(column(table, 0), ElementsAre("S7", "S6", "S5", "S4", "S3", "S2", "S1", "S8"));
+      EXPECT_THAT(column(table, 1), ElementsAre("3", "3", "3", "3", "3", "3", "3", "3"));
+      EXPECT_THAT(table.notes, Contains(HasSubstr("Seeds: of the metric that has the most")));
+    } else {
+      EXPECT_THAT(column(table, 0), ElementsAre("S8", "S7", "S6", "S5", "S4", "S3", "S2", "S1"));
+      EXPECT_THAT(table.notes, Not(Contains(HasSubstr("Seeds:"))));
+    }
+    EXPECT_EQ(all_pairs_table(results, summary, Condition(100))->rows.size(), any_tail ? 8u * 4 - 1 : 8u * 3);
+  }
+}
+
+TEST(PairedTablesTest, WithoutIntervalsThereIsNoNoteOnThem) {
+  const test::Folder folder("one_seed_note");
+  const auto notes = [&](const char* last_seed) {
+    std::string csv = "rho,strategy,seed,overall,head,medium,tail\n";
+    for (int i = 0; i <= 8; ++i) {
+      for (int seed = 1; seed <= std::stoi(last_seed); ++seed)
+        csv += fmt::format("100,{},{},{},60,40,20\n", i == 0 ? "uniform" : fmt::format("s{}", i), seed,
+                           40 + i + 0.1 * ((i * seed) % 3));
+    }
+    base::write_atomically(folder.path() / "mine.csv", csv);
+    const Results results = read_results(std::vector{folder.path() / "mine.csv"});
+    return differences_table(results, summarise(results, {}), Condition(100))->notes;
+  };
+  EXPECT_THAT(notes("3"), Contains(HasSubstr("± half of the 95% interval")));
+  EXPECT_THAT(notes("1"), testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace longtail::report

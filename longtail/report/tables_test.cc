@@ -1,17 +1,25 @@
 // The tables of accuracies where runs are missing, and how their numbers are printed.
 #include "longtail/report/tables.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+
 #include "longtail/base/file.h"
+#include "longtail/report/figures.h"
 #include "longtail/report/test_logs.h"
 
 namespace longtail::report {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 TEST(TableTest, ABoundThatIsNotNoughtNeverReadsSo) {
   EXPECT_EQ(fixed_bound(-0.048, 1, true), "-0.05");
@@ -47,6 +55,107 @@ TEST(GroupTableTest, HasTheSeriesWithARunInItsConditionAndSaysOfWhichGroupThereI
     EXPECT_THAT(names(hundred), ElementsAre("Uniform", "Progressive"));
     EXPECT_THAT(hundred.notes, IsEmpty());
   }
+}
+
+// The images of the tail's classes are not in the test set.
+train::RunLog without_tested_tail(const char* strategy) {
+  train::RunLog log = test::make_log({strategy, 100, 1, 6});
+  log.tail_acc.assign(log.tail_acc.size(), kMissing);
+  const auto groups = data::Groups::parse(log.groups).of(log.class_counts);
+  for (train::FullResult* one : {&log.best, &log.last}) {
+    one->accuracy.tail = kMissing;
+    one->balanced = one->accuracy.overall;
+    for (std::size_t k = 0; k < groups.size(); ++k) {
+      if (groups[k] == data::Group::kTail) one->per_class[k] = kMissing;
+    }
+  }
+  return log;
+}
+
+TEST(GroupTableTest, AGroupWithoutTestImagesIsNotSaidToHaveNoClass) {
+  const test::Folder folder("untested_tail");
+  for (const char* strategy : {"uniform", "progressive"}) folder.add(strategy, without_tested_tail(strategy));
+  const Results results = read_results(std::vector{folder.path()});
+  EXPECT_TRUE(results.untested(Condition(100), Metric::kTail));
+  EXPECT_FALSE(results.untested(Condition(100), Metric::kMedium));
+  EXPECT_THAT(groups_table(results, Condition(100), {}, false).notes,
+              ElementsAre("Tail: n/a, none of its classes has a test image at ρ = 100."));
+  const Summary summary = summarise(results, {});
+  EXPECT_THAT(summary.remarks,
+              Contains("Balanced accuracy is overall accuracy here: every class that has test "
+                       "images has as many."));
+  for (const NamedFigure& one : make_figures(results, summary)) {
+    if (one.name == "groups_rho100") {
+      EXPECT_THAT(one.figure.body(), HasSubstr("'n/a: untested'"));
+    }
+    EXPECT_THAT(one.figure.body(), Not(HasSubstr("no class"))) << one.name;
+  }
+}
+
+TEST(GroupTableTest, WhatResultsDoNotTellIsNotAGroupWithoutClasses) {
+  const test::Folder folder("untold_last"), csv("untold_last_csv");
+  folder.add("log", test::make_log({"uniform", 100, 1, 6}));
+  base::write_atomically(
+      csv.path() / "mine.csv",
+      std::string_view("rho,strategy,seed,overall,head,medium,tail\n50,uniform,1,56,63,41,\n"));
+  const std::vector<std::filesystem::path> paths = {folder.path(), csv.path() / "mine.csv"};
+  const Table table =
+      groups_table(read_results(paths), Condition(50), {.baseline = "", .at = At::kLast}, false);
+  EXPECT_THAT(table.notes, Contains("Head: n/a, these results do not tell it at ρ = 50."));
+  EXPECT_THAT(table.notes, Contains("Tail: n/a, no class is in this group at ρ = 50."));
+}
+
+TEST(TableNamesTest, SeriesOrDataThatDifferInSignsAloneHaveFilesOfTheirOwn) {
+  const test::Folder folder("signs");
+  std::string csv = "rho,strategy,seed,overall,head,medium,tail,data\n";
+  for (const char* data : {"own-birds", "own_birds"}) {
+    for (const char* strategy : {"uniform", "power:q=0.5", "power:q=-0.5"}) {
+      for (const int seed : {1, 2, 3})
+        csv += fmt::format("100,{},{},{},60,40,10,{}\n", strategy, seed, 40 + seed + 0.1 * csv.size(), data);
+    }
+  }
+  base::write_atomically(folder.path() / "mine.csv", csv);
+  const Results results = read_results(std::vector{folder.path() / "mine.csv"});
+  const Summary summary = summarise(results, {});
+  std::map<std::string, std::string> captions;
+  for (const Table& table : all_tables(results, summary))
+    EXPECT_TRUE(captions.emplace(table.id, table.caption).second) << table.id;
+  EXPECT_THAT(captions["paired_power_q_0_5"], HasSubstr("Power (q=-0.5) minus Uniform"));
+  EXPECT_THAT(captions["paired_power_q_0_5_2"], HasSubstr("Power (q=0.5) minus Uniform"));
+  EXPECT_THAT(captions["intervals_own_birds_rho100"], HasSubstr("own_birds, ρ = 100"));
+  EXPECT_THAT(captions["intervals_own_birds_rho100_2"], HasSubstr("own-birds, ρ = 100"));
+  std::set<std::string> figures;
+  for (const NamedFigure& one : make_figures(results, summary))
+    EXPECT_TRUE(figures.insert(one.name).second) << one.name;
+}
+
+TEST(IntervalsTableTest, AFamilyJudgedByItsOwnSpreadsIsNotSaidToBeDunnetts) {
+  const test::Folder folder("own_spreads");
+  std::string csv = "rho,strategy,seed,overall,head,medium,tail\n";
+  const double wild[] = {30, 39, 44};
+  for (int seed = 1; seed <= 3; ++seed) {
+    csv += fmt::format("100,uniform,{},{},40,40,\n", seed, 50 + 0.3 * seed);
+    csv += fmt::format("100,progressive,{},{},40.5,{},\n", seed, 51 + 0.2 * seed, 41 + 0.1 * (seed % 2));
+    csv += fmt::format("100,square_root,{},{},{},{},\n", seed, 49 + 0.4 * (seed % 2), wild[seed - 1],
+                       40 + 0.1 * seed);
+  }
+  base::write_atomically(folder.path() / "mine.csv", csv);
+  const Results results = read_results(std::vector{folder.path() / "mine.csv"});
+  const Table table = *intervals_table(summarise(results, {}), Condition(100));
+  ASSERT_EQ(table.notes.size(), 2u);
+  EXPECT_THAT(table.notes[1],
+              testing::StartsWith("Head: none of these, but each difference by its own spread"));
+  for (const auto& row : table.rows) {
+    if (row[0].text != "Head" || row[1].text == "Square-Root") continue;
+    EXPECT_EQ(printed(row[6]), "n/a") << row[1].text;
+  }
+  csv.clear();
+  for (int seed = 1; seed <= 3; ++seed)
+    csv += fmt::format("100,uniform,{0},{1},60,40,10\n100,progressive,{0},{2},60,40,10\n", seed, 40 + seed,
+                       41 + 1.1 * seed);
+  base::write_atomically(folder.path() / "mine.csv", "rho,strategy,seed,overall,head,medium,tail\n" + csv);
+  const Results calm = read_results(std::vector{folder.path() / "mine.csv"});
+  EXPECT_EQ(intervals_table(summarise(calm, {}), Condition(100))->notes.size(), 1u);
 }
 
 }  // namespace

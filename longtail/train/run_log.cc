@@ -230,6 +230,7 @@ void read_ours(const json& object, RunLog& log) {
   }
   log.dataset = text(need(object, "dataset"), "dataset");
   log.groups = text(need(object, "groups"), "groups");
+  data::Groups::parse(log.groups);  // whoever reads the log may take it for a definition
   for (const std::int64_t size : counts(need(object, "group_sizes"), "group_sizes")) {
     log.group_sizes.push_back(static_cast<int>(size));
   }
@@ -361,6 +362,7 @@ RunLog from_json(const json& object) {
   RunLog log;
   log.schema = object.contains("schema") ? static_cast<int>(integer(object["schema"], "schema")) : 0;
   log.strategy = text(need(object, "strategy"), "strategy");
+  if (log.strategy.empty()) fail("the key `strategy` is empty");
   log.rho = number(need(object, "imbalance_ratio"), "imbalance_ratio");
   log.seed = integer(need(object, "seed"), "seed");
   log.class_counts = counts(need(object, "class_counts"), "class_counts");

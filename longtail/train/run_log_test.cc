@@ -115,6 +115,24 @@ TEST(RunLog, TextThatIsNoJsonIsRefusedByTheNameOfTheFileAndThePlace) {
   }
 }
 
+TEST(RunLog, AStrategyThatIsEmptyAndGroupsThatAreNoDefinitionAreRefused) {
+  json object = to_json(sample_log());
+  EXPECT_EQ(error_of(object), "");
+  for (const char* groups : {"auto", "field", "50,10"}) {
+    object["groups"] = groups;
+    EXPECT_EQ(error_of(object), "") << groups;
+  }
+  for (const char* groups : {"banana", "5,500", ""}) {
+    object["groups"] = groups;
+    EXPECT_THAT(error_of(object), HasSubstr("groups")) << groups;
+  }
+  json published = published_log();
+  for (json* log : {&object, &published}) {
+    (*log)["strategy"] = "";
+    EXPECT_EQ(error_of(*log), "the key `strategy` is empty");
+  }
+}
+
 TEST(RunLog, TimingsAreNotAmongTheResults) {
   RunLog log = sample_log();
   const std::string before = log_text(log);
