@@ -44,7 +44,8 @@ void LabelSource::add_flags(App& command) {
 
 void decide_subset(const App& command, const LabelSource& source, data::SubsetConfig& subset) {
   subset = data::decided(subset, source.labels_file.empty() ? source.dataset : "cifar100");
-  if (command.count("--rho") > 0) data::refuse_idle_ratio(subset, source.dataset);
+  data::refuse_idle_cut(subset, source.dataset, command.count("--rho") > 0);
+  data::refuse_idle_dir(source.dataset, source.data_dir);
 }
 
 void refuse_beside_counts(const App& command, std::initializer_list<const char*> flags) {

@@ -23,7 +23,7 @@ struct LabelSource {
 };
 
 // Decides what the flags leave to the data set (profile, groups). A list of labels or counts is cut as in the
-// paper. A UsageError if --rho was given to `command` but would not be used.
+// paper. A UsageError if --rho, --n-max, --class-order or --data was given to `command` but would not be used.
 void decide_subset(const App& command, const LabelSource& source, data::SubsetConfig& subset);
 
 // A UsageError if one of the flags was given beside --counts, where it would do nothing.

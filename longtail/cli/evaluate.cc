@@ -1,8 +1,11 @@
 // longtail evaluate: the final tables of a run again, computed from its checkpoint.
 #include <fmt/format.h>
 
+#include <cstdio>
+#include <filesystem>
 #include <memory>
 
+#include "longtail/base/file.h"
 #include "longtail/base/threads.h"
 #include "longtail/cli/commands.h"
 #include "longtail/cli/param_flags.h"
@@ -30,7 +33,7 @@ train::RunLog measured(const train::Checkpoint& state, const train::RunConfig& c
   if (data->hash != state.log->fingerprint.data) {
     base::fail(
         "the data set {} holds other images now than when the run was trained; bring them back, or give the "
-        "folder that was used with --data",
+        "folder that has them with --data",
         config.dataset);
   }
   base::ThreadPool pool(config.threads == 0 ? base::available_cpus() : config.threads);
@@ -45,10 +48,33 @@ train::RunLog measured(const train::Checkpoint& state, const train::RunConfig& c
   return log;
 }
 
+// Holds what was measured against the log, or against the copy that the checkpoint has if there is no log.
+void compare_with_log(const train::RunLog& log, const train::Checkpoint& state, const std::string& run) {
+  const std::filesystem::path path = train::log_path(run);
+  const bool there = base::present(path);
+  const train::RunLog said = there ? train::read_log(path) : *state.log;
+  const char* what = there ? "The log of the run" : "The copy of the log in the checkpoint";
+  if (!there) fmt::print("There is no {}; resuming the run writes it again.\n", path.string());
+  if (train::log_text(log) == train::log_text(said)) {
+    fmt::print("{} says the same, to the last digit.\n", what);
+    return;
+  }
+  if (train::log_text(said) != train::log_text(*state.log)) {
+    fmt::print(
+        "{} is not the log of this checkpoint: one of them was changed, or the run was stopped between the "
+        "two; "
+        "resuming it writes the log again.\n",
+        path.string());
+  }
+  const double moved = log.last.accuracy.overall - said.last.accuracy.overall;
+  fmt::print("{}, made with engine {}, differs by {:+.2f} points of overall accuracy at the last epoch.\n",
+             what, said.fingerprint.engine, moved);
+}
+
 void run(const EvaluateArguments& arguments, bool engine_given) {
   const train::Checkpoint state = train::read_state(arguments.run);
   train::RunConfig config = train::config_from_map(state.config);
-  config.data = arguments.where.data.empty() ? recorded_data(arguments.run) : arguments.where.data;
+  place_data(config, arguments.run, arguments.where.data);
   config.threads = arguments.where.threads;
   if (engine_given) config.engine = nn::resolve_engine(arguments.where.engine, state.spec());
   const train::RunLog log = measured(state, config);
@@ -56,15 +82,8 @@ void run(const EvaluateArguments& arguments, bool engine_given) {
              log.seed, state.epochs_done, train::logged_epochs(config), config.engine);
   fmt::print("{}", result_table(log));
   if (arguments.classes) fmt::print("\n{}", class_table(log));
-  if (train::log_text(log) == train::log_text(*state.log)) {
-    fmt::print("The log of the run says the same, to the last digit.\n");
-  } else {
-    const double moved = log.last.accuracy.overall - state.log->last.accuracy.overall;
-    fmt::print(
-        "The log of the run, made with engine {}, differs by {:+.2f} points of overall accuracy at the last "
-        "epoch.\n",
-        state.log->fingerprint.engine, moved);
-  }
+  std::fflush(stdout);  // before a log that cannot be read is complained of
+  compare_with_log(log, state, arguments.run);
 }
 
 }  // namespace
@@ -78,6 +97,7 @@ void add_evaluate(App& app) {
   command->footer(
       "Example:\n"
       "  longtail evaluate runs/progressive-42 --data cifar-100-python\n"
+      "--data says where the data are now, also of pictures in a folder that was moved (folder:DIR).\n"
       "Without --engine the one that the run was trained with is used.");
   command->callback([arguments, command] { run(*arguments, command->count("--engine") > 0); });
 }

@@ -1,9 +1,12 @@
 // longtail export: the weights of a run for other programs.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "longtail/base/error.h"
 #include "longtail/base/file.h"
 #include "longtail/cli/commands.h"
 #include "longtail/train/checkpoint.h"
@@ -17,12 +20,42 @@ namespace {
 struct ExportArguments {
   std::string run;
   std::string out;
-  std::string format = "safetensors";
+  std::string format;  // empty: by the ending of `out`
   bool best = false;
   bool last = false;
 };
 
+// What is written into a file of that name.
+std::string format_of(const ExportArguments& arguments) {
+  const std::string ending = std::filesystem::path(arguments.out).extension().string();
+  const std::string said = ending == ".onnx" ? "onnx" : ending == ".safetensors" ? "safetensors" : "";
+  if (arguments.format.empty()) return said.empty() ? "safetensors" : said;
+  if (!said.empty() && said != arguments.format) {
+    base::fail<base::UsageError>(
+        "--format {} would go into {}, which is called {}; leave --format out, or give another name to --out",
+        arguments.format, arguments.out, ending);
+  }
+  return arguments.format;
+}
+
+// The files of the run stay as they are: in its folder only models are written.
+void refuse_files_of_the_run(const ExportArguments& arguments) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path run = fs::canonical(arguments.run, error);
+  if (error) return;  // reading it will tell
+  const fs::path out = fs::weakly_canonical(fs::absolute(arguments.out), error);
+  if (error || std::mismatch(run.begin(), run.end(), out.begin(), out.end()).first != run.end()) return;
+  if (out.extension() == ".onnx" || out.extension() == ".safetensors") return;
+  base::fail<base::UsageError>(
+      "{} is in the folder of the run, whose own files must stay as they are; give --out a name that ends in "
+      ".safetensors or .onnx, or another folder",
+      arguments.out);
+}
+
 void run(const ExportArguments& arguments) {
+  const std::string format = format_of(arguments);
+  refuse_files_of_the_run(arguments);
   const train::Checkpoint state = train::read_state(arguments.run);
   const train::RunLog& log = *state.log;
   const train::FullResult& result = arguments.last ? log.last : log.best;
@@ -50,12 +83,12 @@ void run(const ExportArguments& arguments) {
   if (scale != 1) metadata["logit_scale"] = fmt::format("{}", scale);
   const std::int64_t steps = (std::int64_t{result.epoch} + 1) * state.steps_per_epoch;
   const train::NetworkState& network = arguments.last ? state.network : state.best;
-  base::write_atomically(arguments.out, arguments.format == "onnx"
+  base::write_atomically(arguments.out, format == "onnx"
                                             ? train::onnx_model(state.spec(), network, metadata)
                                             : train::safetensors(state.spec(), network, steps, metadata));
-  fmt::print("{}: the network after epoch {} of {} ({}, {:.2f} % on the test set).\n", arguments.out,
+  fmt::print("{}: the network after epoch {} of {} ({}, {:.2f} % on the test set), as {}.\n", arguments.out,
              result.epoch + 1, arguments.run, arguments.last ? "the last" : "the best",
-             result.accuracy.overall);
+             result.accuracy.overall, format);
 }
 
 }  // namespace
@@ -65,15 +98,17 @@ void add_export(App& app) {
   const auto arguments = std::make_shared<ExportArguments>();
   command->add_option("RUN", arguments->run, "Folder of the run")->required();
   command->add_option("--out", arguments->out, "File to write")->required()->type_name("FILE");
-  command->add_option("--format", arguments->format, "safetensors (weights) or onnx (weights and graph)")
-      ->check(IsMember({"safetensors", "onnx"}))
-      ->capture_default_str();
+  command
+      ->add_option(
+          "--format", arguments->format,
+          "safetensors (weights) or onnx (weights and graph) [by the ending of FILE, else safetensors]")
+      ->check(IsMember({"safetensors", "onnx"}));
   Option* best = command->add_flag("--best", arguments->best, "The network at the best epoch (the default)");
   command->add_flag("--last", arguments->last, "The network after the last epoch")->excludes(best);
   command->footer(
       "Example:\n"
       "  longtail export runs/progressive-42 --out model.safetensors\n"
-      "  longtail export runs/progressive-42 --format onnx --out model.onnx\n"
+      "  longtail export runs/progressive-42 --out model.onnx\n"
       "The ONNX model takes `images` (N, channels, side, side), normalised as in training, and gives "
       "`logits`.\n"
       "Weights and batch-norm statistics have PyTorch's names; bench/peers/load_safetensors.py shows how to "

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 
 #include "longtail/base/error.h"
 #include "longtail/base/quote.h"
@@ -30,35 +31,56 @@ struct PredictArguments {
   bool as_json = false;
 };
 
-// The pictures of a folder and of the folders in it, by name; what is passed over in training is passed
-// over here too.
-void add_folder(const fs::path& folder, std::vector<fs::path>& all) {
-  std::vector<fs::path> found;
+// What there is to look at.
+struct FoundPictures {
+  std::vector<fs::path> pictures;
+  std::vector<std::string> faults;  // sentences on folders that cannot be read
+};
+
+// The pictures of a folder and of the folders in it, by name, through links; a folder that several links lead to is looked
+// into once. What is passed over in training is passed over here too.
+void add_folder(const fs::path& folder, std::set<fs::path>& seen, FoundPictures& found) {
   std::error_code error;
-  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (data::is_passed_over(it->path())) {
-      it.disable_recursion_pending();
-    } else if (it->is_regular_file(error)) {
-      found.push_back(it->path());
-    }
+  const fs::path real = fs::canonical(folder, error);
+  if (!error && !seen.insert(real).second) return;
+  std::vector<fs::path> entries;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (!data::is_passed_over(it->path())) entries.push_back(it->path());
   }
-  if (error) base::fail("cannot read the folder {}: {}", folder.string(), error.message());
-  if (found.empty()) base::fail("{}: there is no picture in this folder", folder.string());
-  std::sort(found.begin(), found.end());
-  all.insert(all.end(), found.begin(), found.end());
+  if (error)
+    found.faults.push_back(fmt::format("cannot read the folder {}: {}", folder.string(), error.message()));
+  std::sort(entries.begin(), entries.end());
+  for (const fs::path& entry : entries) {
+    std::error_code ignored;  // what is neither a folder nor a picture, reading it tells
+    fs::is_directory(entry, ignored) ? add_folder(entry, seen, found) : found.pictures.push_back(entry);
+  }
 }
 
-std::vector<fs::path> pictures_of(const std::vector<std::string>& words) {
-  std::vector<fs::path> all;
+FoundPictures pictures_of(const std::vector<std::string>& words) {
+  FoundPictures all;
   for (const std::string& word : words) {
     std::error_code ignored;
-    if (fs::is_directory(word, ignored)) {
-      add_folder(word, all);
-    } else {
-      all.emplace_back(word);
+    if (!fs::is_directory(word, ignored)) {
+      all.pictures.emplace_back(word);
+      continue;
     }
+    const std::size_t before = all.pictures.size() + all.faults.size();
+    std::set<fs::path> seen;
+    add_folder(word, seen, all);
+    if (all.pictures.size() + all.faults.size() == before)
+      base::fail("{}: there is no picture in this folder", word);
   }
   return all;
+}
+
+// What could not be read, at the end.
+void fail_for(const FoundPictures& found, const std::vector<std::string>& unread) {
+  std::vector<std::string> faults = found.faults;
+  faults.insert(faults.end(), unread.begin(), unread.end());
+  if (faults.empty()) return;
+  const std::string list = base::join(faults, "\n  ");
+  if (!found.faults.empty()) base::fail("{} pictures or folders cannot be read:\n  {}", faults.size(), list);
+  base::fail("{} of {} pictures cannot be read:\n  {}", faults.size(), found.pictures.size(), list);
 }
 
 // The classes with the highest probabilities, the lower number first where two are the same.
@@ -103,7 +125,8 @@ class Printer {
 
 void run(const PredictArguments& arguments) {
   const train::Predictor predictor(arguments.run, arguments.options);
-  const std::vector<fs::path> pictures = pictures_of(arguments.pictures);
+  const FoundPictures found = pictures_of(arguments.pictures);
+  const std::vector<fs::path>& pictures = found.pictures;
   Printer printer(arguments, predictor.class_names());
   std::vector<std::string> faults;
   for (std::size_t from = 0; from < pictures.size(); from += kAtOnce) {
@@ -122,9 +145,7 @@ void run(const PredictArguments& arguments) {
     for (std::size_t i = 0; i < read.size(); ++i) printer.print(read[i], chances[i]);
   }
   printer.end();
-  if (faults.empty()) return;
-  base::fail("{} of {} pictures cannot be read:\n  {}", faults.size(), pictures.size(),
-             base::join(faults, "\n  "));
+  fail_for(found, faults);
 }
 
 }  // namespace
@@ -151,6 +172,7 @@ void add_predict(App& app) {
       "  longtail predict runs/progressive-42 photo.jpg\n"
       "  longtail predict answer/network holiday/ --top 1 --json\n"
       "Pictures are read as those of the training were: turned upright, fitted to a square, averaged down.\n"
+      "Folders are searched with all folders in them, through links.\n"
       "One that cannot be read is named at the end, and the exit code is then 1.");
   command->callback([arguments] { run(*arguments); });
 }

@@ -9,6 +9,7 @@
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
+#include "longtail/base/quote.h"
 #include "longtail/base/text.h"
 #include "longtail/base/threads.h"
 #include "longtail/cli/commands.h"
@@ -18,6 +19,7 @@
 #include "longtail/cli/recommend_pictures.h"
 #include "longtail/cli/recommend_race.h"
 #include "longtail/cli/recommend_words.h"
+#include "longtail/data/arrays.h"
 #include "longtail/data/groups.h"
 #include "longtail/data/install.h"
 #include "longtail/data/registry.h"
@@ -76,7 +78,7 @@ Found look_at_data(const RecommendArguments& arguments, const train::RunConfig& 
   found.tested = data::count_labels(data.test.labels, data.classes());
   fmt::print("{}\n\n{}\n", class_words(found.counts),
              class_picture(found.counts, data.class_names, kPictureWidth));
-  for (const std::string& remark : data.remarks) fmt::print("{}\n", remark);
+  for (const std::string& remark : data.remarks) fmt::print("{}\n", base::quote::terminal(remark));
   std::fflush(stdout);
   if (found.counts.size() < 2)
     base::fail("{} has one class only; there is nothing to choose", arguments.pictures);
@@ -278,8 +280,11 @@ RecommendPlan resumed_plan(RecommendPlan held, const RecommendArguments& argumen
 RecommendPlan new_plan(const RecommendArguments& arguments, const fs::path& out, const TimeBudget& budget) {
   const std::string& pictures = arguments.pictures;
   if (!is_picture_folder(pictures) && pictures.find('/') != std::string::npos &&
-      pictures.find(':') == std::string::npos)
+      pictures.find(':') == std::string::npos) {
+    if (data::has_arrays(pictures))
+      base::fail<base::UsageError>("{0} holds arrays and no pictures; give arrays:{0}", pictures);
     base::fail<base::UsageError>("there is no folder {}", pictures);
+  }
   RecommendPlan plan = make_plan(arguments, out, budget);
   print_plan(plan, budget.seconds());
   write_plan(out, plan);
@@ -293,12 +298,24 @@ void write_report(const fs::path& out, const RecommendPlan& plan) {
   report::report_as_raced(options);
   report::Report made = report::make_report(options);
   if (const std::string words = size_words(plan); !words.empty()) made.summary.remarks.push_back(words);
-  for (const std::string& remark : report::write_report(made, options)) fmt::print("{}\n", remark);
+  for (const std::string& remark : report::write_report(made, options))
+    fmt::print("{}\n", base::quote::terminal(remark));
   fmt::print("The report: {}\n", (options.out / "index.html").string());
+}
+
+// What would be in the way later is told before anything is made or measured: an answer among the pictures, and paths
+// that the files of a study cannot hold.
+void check_places(const RecommendArguments& arguments, const fs::path& out) {
+  if (!base::present(plan_path(out))) refuse_among_pictures(arguments.pictures, out);
+  base::require_plain("the path of the answer (--out)", fs::absolute(out).string());
+  base::require_plain("the path of the pictures", lasting_name(arguments.pictures));
+  base::require_plain("the path of the data (--data)", arguments.config.data);
+  base::require_plain("the path of the counts (--counts-file)", arguments.config.subset.counts_file);
 }
 
 void run(const RecommendArguments& arguments) {
   const fs::path out = arguments.out.empty() ? answer_folder(arguments.pictures) : fs::path(arguments.out);
+  check_places(arguments, out);
   const RecommendLock lock(out);
   const std::optional<RecommendPlan> held = read_recommend_plan(out);
   const bool time_held = !arguments.time_given && held && held->seconds > 0;
@@ -345,8 +362,9 @@ void add_recommend(App& app) {
   command->add_option(
       "--strategies", arguments->strategies,
       "What to choose from, separated by spaces: strategies, and strategies with remedies after a plus "
-      "(uniform+logit_adjust, uniform+mixup:alpha=1+crt) [the paper's four and "
-      "uniform+logit_adjust]");
+      "(uniform+logit_adjust, uniform+mixup:alpha=1+crt); PICTURES comes before them, or after -- [the "
+      "paper's four "
+      "and uniform+logit_adjust]");
   add_param_flags(*command, train::run_params(), arguments->config, plan_params());
   command->footer(
       "Example:\n"
@@ -375,10 +393,9 @@ void add_recommend(App& app) {
       const bool has_flag = std::find(names.begin(), names.end(), entry.info.name) != names.end();
       if (has_flag && command->count(entry.info.flag()) > 0) arguments->given.push_back(entry.info.name);
     }
-    if (command->count("--rho") > 0) {
-      const std::string name = is_copied(arguments->pictures) ? kCopy : arguments->pictures;
-      data::refuse_idle_ratio(data::decided(arguments->config.subset, name), name);
-    }
+    const std::string name = is_copied(arguments->pictures) ? kCopy : arguments->pictures;
+    data::refuse_idle_cut(data::decided(arguments->config.subset, name), name, command->count("--rho") > 0);
+    data::refuse_idle_dir(source_name(arguments->pictures), arguments->config.data);
     run(*arguments);
   });
 }

@@ -74,6 +74,16 @@ Candidate parsed(const std::string& text, const train::RunConfig& config) {
   return made;
 }
 
+// The strategies are words of their own; a comma parts the parameters of one.
+void refuse_commas(const std::string& text) {
+  const std::size_t at = text.find_first_of(",:(");
+  if (at == std::string::npos || text[at] != ',') return;
+  std::string words = text;
+  std::replace(words.begin(), words.end(), ',', ' ');
+  base::fail<base::UsageError>(
+      "--strategies are separated by blanks, not by commas: write `{}` instead of `{}`", words, text);
+}
+
 Candidate parent_of_one(const Candidate& one) {
   Candidate parent = one;
   parent.rebalance = train::kNoRebalance;
@@ -124,6 +134,7 @@ std::vector<std::string> default_candidates() {
 std::vector<Candidate> candidates_of(const std::vector<std::string>& texts, const train::RunConfig& config) {
   std::vector<Candidate> given, all;
   for (const std::string& text : texts) {
+    refuse_commas(text);
     given.push_back(parsed(text, config));
     const auto same = [&](const Candidate& one) { return one.text == given.back().text; };
     if (std::count_if(given.begin(), given.end(), same) > 1)

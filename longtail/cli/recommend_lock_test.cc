@@ -20,7 +20,8 @@ TEST(RecommendLock, ASecondCommandOnAFolderIsRefusedByTheNameOfTheFirst) {
   const data::TempFolder folder;
   const fs::path out = folder / "answer";
   base::make_folder(out);
-  const std::vector<std::string> words = {"recommend", folder.path().string(), "--out", out.string()};
+  base::make_folder(folder / "photos");
+  const std::vector<std::string> words = {"recommend", (folder / "photos").string(), "--out", out.string()};
   auto first = study::FileLock::try_take(out / "recommend.lock");
   ASSERT_TRUE(first);
   const Outcome second = run_program(words);

@@ -1,9 +1,13 @@
 #include "longtail/cli/recommend_pictures.h"
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
+#include "longtail/base/error.h"
 #include "longtail/base/text.h"
+#include "longtail/data/arrays.h"
+#include "longtail/data/published.h"
 
 namespace longtail::cli {
 namespace {
@@ -36,7 +40,10 @@ std::string as_path(const std::string& asked) {
 
 }  // namespace
 
-bool is_picture_folder(const std::string& asked) { return asked.starts_with(kFolder) || is_directory(asked); }
+bool is_picture_folder(const std::string& asked) {
+  if (asked.starts_with(kFolder)) return true;
+  return is_directory(asked) && !data::find_published(asked) && !data::has_arrays(asked);
+}
 
 bool is_copied(const std::string& asked) { return is_picture_folder(asked) || asked.starts_with(kList); }
 
@@ -64,9 +71,22 @@ std::string short_name(const std::string& lasting) {
 }
 
 fs::path answer_folder(const std::string& asked) {
-  const bool path = is_directory(asked) || asked.find(':') == std::string::npos;
-  const std::string name = path ? whole_path(asked) : asked;
+  const bool path = is_picture_folder(asked) || asked.find(':') == std::string::npos;
+  const std::string name = path ? whole_path(folder_path(asked)) : asked;
   return "recommend-" + name.substr(name.rfind('/') + 1);
+}
+
+void refuse_among_pictures(const std::string& asked, const fs::path& answer) {
+  std::error_code error;
+  const fs::path pictures = fs::canonical(folder_path(asked), error);
+  if (error || !is_picture_folder(asked))
+    return;  // a folder that is not there cannot hold it; reading will tell
+  const fs::path place = fs::weakly_canonical(fs::absolute(answer, error), error);
+  if (error ||
+      std::mismatch(pictures.begin(), pictures.end(), place.begin(), place.end()).first != pictures.end())
+    return;
+  base::fail<base::UsageError>(
+      "the answer would lie among the pictures, in {}; give --out DIR, a folder elsewhere", place.string());
 }
 
 }  // namespace longtail::cli

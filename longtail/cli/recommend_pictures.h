@@ -9,7 +9,7 @@ namespace longtail::cli {
 // The data set that a copy of the pictures is, in the folder of the answer.
 inline constexpr const char* kCopy = "pictures";
 
-// A folder that is there, or `folder:DIR`.
+// A folder that is there, or `folder:DIR`. The name of published data is never one, nor is a folder of arrays.
 bool is_picture_folder(const std::string& asked);
 // Whether a copy is kept in the folder of the answer: of picture files, which are slow to read and may change. What is
 // imported under a name is not copied again.
@@ -24,5 +24,7 @@ bool same_pictures(const std::string& kept, const std::string& asked);
 std::string short_name(const std::string& lasting);
 // Where the answer is put unless --out says so.
 std::filesystem::path answer_folder(const std::string& asked);
+// A UsageError if the answer would lie in the folder of pictures, where it would be taken for some.
+void refuse_among_pictures(const std::string& asked, const std::filesystem::path& answer);
 
 }  // namespace longtail::cli

@@ -212,6 +212,8 @@ TEST(RecommendCandidatesTest, WhatCannotBeIsRefusedWithAWord) {
   EXPECT_THAT(refusal({"uniform", "uniform+cross_entropy"}),
               HasSubstr("has `uniform` twice (`uniform+cross_entropy` is the same)"));
   EXPECT_THAT(refusal({"uniform"}), HasSubstr("one strategy is no choice"));
+  EXPECT_THAT(refusal({"uniform,progressive"}),
+              HasSubstr("separated by blanks, not by commas: write `uniform progressive`"));
 }
 
 TEST(RecommendPlanTest, EveryRunOfTheStudyIsOfOneCandidate) {
@@ -325,6 +327,44 @@ TEST(RecommendPicturesTest, AFolderIsKnownByItsWholePathHoweverItIsWritten) {
   EXPECT_EQ(lasting_name("list:/a/train.txt,/a/../b/test.txt"), "list:/a/train.txt,/b/test.txt");
   EXPECT_TRUE(is_copied("list:train.txt,test.txt"));
   EXPECT_FALSE(is_copied("arrays:birds"));
+}
+
+TEST(RecommendPicturesTest, AnAnswerIsCalledLikeTheFolderAndNeverLiesInIt) {
+  const data::TempFolder folder;
+  const std::string photos = (folder / "photos").string();
+  base::make_folder(photos);
+  std::filesystem::create_directory_symlink("photos", folder / "link");
+  for (const std::string& asked : {photos, photos + "/", "folder:" + photos, "folder:" + photos + "/"})
+    EXPECT_EQ(answer_folder(asked), "recommend-photos") << asked;
+  const auto refused = [&](const std::string& asked, const std::filesystem::path& answer) {
+    return data::error_of([&] { refuse_among_pictures(asked, answer); }) != "";
+  };
+  for (const std::string& asked : {photos, photos + "/", "folder:" + photos, (folder / "link").string()}) {
+    for (const char* answer : {"photos", "photos/", "photos/a/b", "link/answer", "answer/../photos/a"})
+      EXPECT_TRUE(refused(asked, folder / answer)) << asked << " " << answer;
+    for (const char* answer : {"answer", "photos2", "photos/../answer", "."})
+      EXPECT_FALSE(refused(asked, folder / answer)) << asked << " " << answer;
+  }
+  EXPECT_FALSE(refused("cifar100", folder / "photos"));
+  EXPECT_FALSE(refused((folder / "gone").string(), folder / "gone/answer"));
+}
+
+TEST(RecommendPicturesTest, AFolderOfArraysOrCalledLikePublishedDataIsNoFolderOfPictures) {
+  const data::TempFolder folder;
+  data::write_file(folder / "birds/train_images.npy", "arrays");
+  base::make_folder(folder / "fashion_mnist");
+  base::make_folder(folder / "photos");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  for (const char* name : {"birds", "fashion_mnist"}) {
+    EXPECT_FALSE(is_copied(name));
+    EXPECT_EQ(source_name(name), name);
+    EXPECT_EQ(answer_folder(name), std::string("recommend-") + name);
+  }
+  EXPECT_TRUE(is_picture_folder("photos"));
+  EXPECT_TRUE(is_picture_folder("./fashion_mnist"));
+  EXPECT_TRUE(is_picture_folder("folder:fashion_mnist"));
+  std::filesystem::current_path(before);
 }
 
 TEST(RecommendPaceTest, ThePaceIsTheMeanOfTheLatestEpochsOnceThereAreEnough) {

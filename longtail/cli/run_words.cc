@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "longtail/base/quote.h"
 #include "longtail/base/terminal.h"
 #include "longtail/base/text.h"
 #include "longtail/cli/interrupt.h"
@@ -110,7 +111,7 @@ void ProgressLine::show(const train::Progress& progress) {
 void ProgressLine::note(const std::string& sentence) {
   end();
   heading_.clear();
-  fmt::print("{}\n", sentence);
+  fmt::print("{}\n", base::quote::terminal(sentence));
   std::fflush(stdout);
 }
 

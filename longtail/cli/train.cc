@@ -4,6 +4,7 @@
 #include "longtail/cli/commands.h"
 #include "longtail/cli/param_flags.h"
 #include "longtail/cli/run_words.h"
+#include "longtail/data/registry.h"
 #include "longtail/train/run.h"
 
 namespace longtail::cli {
@@ -39,8 +40,9 @@ void add_train(App& app) {
       "RUN/log.json then has the results. Ctrl-C stops after the current step and exits with 130.");
   command->callback([arguments, command] {
     const train::RunConfig& config = arguments->config;
-    if (command->count("--rho") > 0)
-      data::refuse_idle_ratio(data::decided(config.subset, config.dataset), config.dataset);
+    data::refuse_idle_cut(data::decided(config.subset, config.dataset), config.dataset,
+                          command->count("--rho") > 0);
+    data::refuse_idle_dir(config.dataset, config.data);
     run(*arguments);
   });
 }

@@ -32,6 +32,7 @@ void write_idx(const fs::path& path, const std::vector<int>& dimensions, const s
 }
 
 void write_split(const fs::path& folder, const std::string& name, int images) {
+  base::make_folder(folder);
   std::mt19937 random(1);
   std::vector<char> pixels, labels;
   for (int i = 0; i < images; ++i) {
@@ -214,6 +215,95 @@ TEST_F(TrainCommand, ExportWritesTheNetworkThatWasAskedFor) {
   EXPECT_EQ(file.substr(file.size() - tail.size()),
             std::string(reinterpret_cast<const char*>(tail.data()), tail.size()));
   EXPECT_EQ(run_program({"export", run_folder("a"), "--out", model, "--last", "--best"}).code, 2);
+}
+
+TEST_F(TrainCommand, EvaluateComparesWithTheLogThatIsThere) {
+  ASSERT_EQ(run_program(command("a", {"--epochs", "1"})).code, 0);
+  ASSERT_EQ(run_program(command("other", {"--epochs", "1", "--seed", "43"})).code, 0);
+  const fs::path log = folder_ / "a" / "log.json";
+  const auto evaluated = [&](int code) {
+    const Outcome outcome = run_program({"evaluate", run_folder("a"), "--threads", "1"});
+    EXPECT_EQ(outcome.code, code) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("overall accuracy %"));
+    return outcome.out + outcome.err;
+  };
+  EXPECT_THAT(evaluated(0), HasSubstr("The log of the run says the same"));
+  fs::copy_file(folder_ / "other" / "log.json", log, fs::copy_options::overwrite_existing);
+  EXPECT_THAT(evaluated(0), testing::AllOf(HasSubstr("log.json is not the log of this checkpoint"),
+                                           HasSubstr("points of overall accuracy")));
+  base::write_atomically(log, std::string_view("{not a log"));
+  EXPECT_THAT(evaluated(1), HasSubstr("log.json is not a run log"));
+  fs::remove(log);
+  EXPECT_THAT(evaluated(0), testing::AllOf(HasSubstr("There is no " + log.string()),
+                                           HasSubstr("The copy of the log in the checkpoint says the same"),
+                                           Not(HasSubstr("The log of the run says"))));
+}
+
+TEST_F(TrainCommand, EvaluateTakesTheFolderThatDataWasMovedTo) {
+  write_split(folder_ / "here", "train", 18);
+  write_split(folder_ / "here", "t10k", 6);
+  const std::vector<std::string> words = {"train",   "--dataset",    "idx:" + (folder_ / "here").string(),
+                                          "--model", "resnet20",     "--epochs",
+                                          "1",       "--batch-size", "4",
+                                          "--out",   run_folder("a")};
+  ASSERT_EQ(run_program(words).code, 0);
+  fs::rename(folder_ / "here", folder_ / "there");
+  EXPECT_EQ(run_program({"evaluate", run_folder("a")}).code, 1);
+  const Outcome moved = run_program({"evaluate", run_folder("a"), "--data", (folder_ / "there").string()});
+  EXPECT_EQ(moved.code, 0) << moved.err;
+  EXPECT_THAT(moved.out, HasSubstr("says the same"));
+  const Outcome probed = run_program({"probe", run_folder("a"), "--data", (folder_ / "there").string(),
+                                      "--batches", "0", "--training-batches", "0"});
+  EXPECT_EQ(probed.code, 0) << probed.err;
+  write_split(folder_ / "there", "t10k", 9);
+  EXPECT_THAT(run_program({"evaluate", run_folder("a"), "--data", (folder_ / "there").string()}).err,
+              HasSubstr("holds other images now"));
+}
+
+TEST_F(TrainCommand, FlagsThatWouldDoNothingAreRefused) {
+  for (const std::vector<std::string>& flags :
+       {std::vector<std::string>{"--n-max", "3"}, {"--class-order", "shuffled"}, {"--data", "/data"}}) {
+    for (const char* name : {"train", "probe", "subset"}) {
+      std::vector<std::string> words = {name, "--dataset", "idx:" + folder_.string()};
+      words.insert(words.end(), flags.begin(), flags.end());
+      if (words[0] == "train") words.insert(words.end(), {"--out", run_folder("a")});
+      const Outcome outcome = run_program(words);
+      EXPECT_EQ(outcome.code, 2) << name << " " << flags[0];
+      EXPECT_THAT(outcome.err,
+                  testing::AnyOf(HasSubstr("does not cut them so"), HasSubstr("--data would do nothing")))
+          << name;
+    }
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "a"));
+}
+
+TEST_F(TrainCommand, ExportGoesByTheEndingAndNeverWritesOverARun) {
+  ASSERT_EQ(run_program(command("a", {"--epochs", "1"})).code, 0);
+  const auto exported = [&](const fs::path& out, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words = {"export", run_folder("a"), "--out", out.string()};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_program(words);
+  };
+  EXPECT_THAT(exported(folder_ / "m.safetensors").out, HasSubstr(", as safetensors."));
+  EXPECT_THAT(exported(folder_ / "m.bin").out, HasSubstr(", as safetensors."));
+  EXPECT_THAT(exported(folder_ / "a/m.safetensors").out, HasSubstr(", as safetensors."));
+  const Outcome onnx = exported(folder_ / "m.onnx");
+  EXPECT_THAT(onnx.out + onnx.err, testing::AnyOf(HasSubstr(", as onnx."), HasSubstr("without ONNX")));
+  for (const auto& [format, name] :
+       {std::pair("onnx", "n.safetensors"), std::pair("safetensors", "n.onnx")}) {
+    const Outcome outcome = exported(folder_ / name, {"--format", format});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("leave --format out"));
+    EXPECT_FALSE(fs::exists(folder_ / name));
+  }
+  const std::string before = results("a");
+  fs::create_symlink(folder_ / "a" / "log.json", folder_ / "link");
+  for (const char* name : {"a/log.json", "a/state.ckpt", "link"}) {
+    const Outcome outcome = exported(folder_ / name);
+    EXPECT_EQ(outcome.code, 2) << name;
+    EXPECT_THAT(outcome.err, HasSubstr("whose own files must stay as they are"));
+  }
+  EXPECT_EQ(results("a"), before);
 }
 
 TEST_F(TrainCommand, ARebalancedRunIsReadLikeAnyOther) {

@@ -7,6 +7,7 @@
 #include "longtail/base/file.h"
 #include "longtail/base/text.h"
 #include "longtail/data/arrays.h"
+#include "longtail/data/readers/reader.h"
 #include "longtail/data/registry.h"
 #include "longtail/data/unpack.h"
 
@@ -67,6 +68,19 @@ void refuse_foreign(const fs::path& target, std::span<const std::string> names) 
     if (!ours || entry.is_directory()) refuse(fmt::format("holds `{}`, which is not part of the data", name));
   }
   if (unreadable) refuse("cannot be looked into");
+}
+
+// Nothing is there of what a published name is to be imported from.
+[[noreturn]] void refuse_source(const PublishedData& published, const std::string& source) {
+  for (const Reader& reader : readers()) {
+    if (!source.starts_with(std::string(reader.name) + ":")) continue;
+    fail<base::UsageError>(
+        "`{}` is the name of published data, which is imported from its archive or its folder, given as a "
+        "plain path; "
+        "for {} choose a name of your own",
+        published.name, source);
+  }
+  fail("there is no {}", source);
 }
 
 // Class names are kept a line each.
@@ -130,7 +144,7 @@ fs::path fetch_data(const PublishedData& published, const fs::path& folder, cons
 fs::path import_published(const PublishedData& published, const fs::path& source, const fs::path& folder,
                           const Stop& stop) {
   std::error_code ignored;
-  if (!fs::exists(source, ignored)) fail("there is no {}", source.string());
+  if (!fs::exists(source, ignored)) refuse_source(published, source.string());
   Staging staging(folder, published.name);
   fs::path found;
   if (fs::is_directory(source, ignored)) {

@@ -1,9 +1,11 @@
 // Fetching and importing, against a server on loopback that also cuts connections and sends wrong bytes.
 #include "longtail/data/install.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 
 #include <csignal>
+#include <cstdio>
 #include <map>
 
 #include "longtail/base/hash.h"
@@ -270,6 +272,30 @@ TEST_F(Install, ImportingDamagedDataLeavesWhatWasThere) {
   EXPECT_THAT(error_of([&] { import_published(published, empty.path(), cache.path()); }),
               HasSubstr("there is no tiny in it"));
   expect_installed();
+}
+
+TEST_F(Install, APublishedNameTakesNoDataOfYourOwnAndSaysSo) {
+  EXPECT_THAT(error_of([&] { import_published(published, "folder:q", cache.path()); }),
+              AllOf(HasSubstr("`tiny` is the name of published data"),
+                    HasSubstr("for folder:q choose a name of your own")));
+}
+
+TEST(StagingFolder, TakesThePlaceOfWhatWasThereInOneStep) {
+  const TempFolder folder;
+  write_file(folder / "data/old", "1");
+  write_file(folder / "a/x", "x");
+  fs::create_directory(folder / "b");
+  const bool can =
+      ::renameat2(AT_FDCWD, (folder / "a").c_str(), AT_FDCWD, (folder / "b").c_str(), RENAME_EXCHANGE) == 0;
+  if (!can) GTEST_SKIP() << "this file system cannot exchange two names";
+  {
+    Staging staging(folder.path(), "data");
+    write_file(staging.path() / "inside/new", "2");
+    staging.publish(staging.path() / "inside", folder / "data");
+    EXPECT_THAT(contents(folder / "data"), ElementsAre("new"));
+    EXPECT_THAT(contents(staging.path() / "inside"), ElementsAre("old"));
+  }
+  EXPECT_THAT(contents(folder.path()), ElementsAre("a", "b", "b/x", "data", "data/new"));
 }
 
 // A limit on the size of files stands in for a full disk: write() fails in the same way.

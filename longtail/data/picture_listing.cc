@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
@@ -15,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using base::fail;
 using base::with_commas;
+using detail::Listing;
 
 constexpr std::uint64_t kLargestPicture = std::uint64_t{1} << 28;
 constexpr std::size_t kNamesShown = 12;
@@ -30,6 +32,45 @@ struct Decoded {
   std::size_t size() const { return entries.size(); }
   std::size_t bytes() const { return ImageShape{3, side}.values(); }
 };
+
+// The pictures of a part by the files that they are, whatever links and paths lead there, with their labels. One with two
+// labels is a fault and is taken out.
+std::map<std::string, std::int32_t> labels_by_file(std::vector<PictureEntry>& entries,
+                                                   const std::vector<std::string>& classes,
+                                                   std::vector<std::string>& faults) {
+  const auto file = [](const PictureEntry& entry) {
+    std::error_code ignored;  // one that is not there is a fault when it is opened
+    return fs::canonical(entry.path, ignored).string();
+  };
+  std::map<std::string, std::int32_t> labels;
+  std::set<std::string> ambiguous;
+  for (const PictureEntry& entry : entries) {
+    const std::string name = file(entry);
+    if (name.empty()) continue;
+    const std::int32_t first = labels.emplace(name, entry.label).first->second;
+    if (first == entry.label || !ambiguous.insert(name).second) continue;
+    faults.push_back(fmt::format("{} is in two classes, {} and {}", entry.path.string(),
+                                 classes[static_cast<std::size_t>(first)],
+                                 classes[static_cast<std::size_t>(entry.label)]));
+  }
+  if (!ambiguous.empty())
+    std::erase_if(entries, [&](const PictureEntry& entry) { return ambiguous.contains(file(entry)); });
+  return labels;
+}
+
+// Files that are named in both parts.
+void look_for_shared(Listing& listing, Dataset& data) {
+  const auto trained = labels_by_file(listing.train, listing.classes, listing.faults);
+  const auto tested = labels_by_file(listing.test, listing.classes, listing.faults);
+  const auto shared = std::count_if(tested.begin(), tested.end(),
+                                    [&](const auto& picture) { return trained.contains(picture.first); });
+  if (shared == 0) return;
+  data.remarks.push_back(
+      shared == 1
+          ? "1 test picture is a training picture too: the accuracy on it says little."
+          : fmt::format("{} test pictures are training pictures too: the accuracy on them says little.",
+                        with_commas(shared)));
+}
 
 Decoded decode_all(std::vector<PictureEntry> entries, const PictureOptions& options,
                    std::vector<std::string>& faults, base::ThreadPool& pool) {
@@ -101,7 +142,8 @@ void report_faults(const std::vector<std::string>& faults, std::size_t files, bo
 }
 
 // Leaves out the classes without training pictures and numbers the others anew.
-void drop_untrained(std::vector<std::string>& classes, Decoded& train, Decoded& test, Dataset& data) {
+void drop_untrained(std::vector<std::string>& classes, Decoded& train, Decoded& test, Dataset& data,
+                    const std::string& where) {
   const std::vector<std::int64_t> trained = class_sizes(train, classes.size());
   const std::vector<std::int64_t> tested = class_sizes(test, classes.size());
   std::vector<std::string> kept, only_tested, empty, untested;
@@ -114,6 +156,13 @@ void drop_untrained(std::vector<std::string>& classes, Decoded& train, Decoded& 
     if (tested[k] == 0) untested.push_back(classes[k]);
     number[k] = static_cast<std::int32_t>(kept.size());
     kept.push_back(classes[k]);
+  }
+  if (!only_tested.empty() && untested.size() == kept.size()) {
+    fail(
+        "{}: no class of the test part has training pictures (test: {}; train: {}); a class has to be called "
+        "the same "
+        "in both",
+        where, names_text(only_tested), names_text(kept));
   }
   const auto remark = [&](const std::vector<std::string>& names, const char* one, const char* many) {
     if (names.empty()) return;
@@ -197,12 +246,13 @@ std::vector<std::uint8_t> read_picture(const fs::path& path, const PictureForm& 
 namespace detail {
 
 Dataset read_listing(Listing& listing, const PictureOptions& options, const std::string& where) {
+  const std::size_t files = listing.faults.size() + listing.train.size() + listing.test.size();
+  Dataset data;
+  look_for_shared(listing, data);
   const std::size_t stray = listing.faults.size();
-  const std::size_t files = stray + listing.train.size() + listing.test.size();
   base::ThreadPool pool(base::available_cpus());
   Decoded train = decode_all(std::move(listing.train), options, listing.faults, pool);
   Decoded test = decode_all(std::move(listing.test), options, listing.faults, pool);
-  Dataset data;
   report_faults(listing.faults, files, options.skip_unreadable, data);
   if (listing.faults.size() > stray) {
     train = filtered(train, [&](std::size_t i) { return train.sides[i] > 0; });
@@ -221,7 +271,7 @@ Dataset read_listing(Listing& listing, const PictureOptions& options, const std:
                     "class (five of a class of 15 to 24, a third of a smaller one), always the same ones.",
                     with_commas(static_cast<std::int64_t>(test.size())), with_commas(all)));
   }
-  drop_untrained(listing.classes, train, test, data);
+  drop_untrained(listing.classes, train, test, data, where);
   data.picture_side = median(train.sides);
   const auto is_grey = [](std::uint8_t one) { return one == 1; };
   const bool grey = std::all_of(train.grey.begin(), train.grey.end(), is_grey) &&

@@ -1,6 +1,7 @@
 #include "longtail/data/pictures.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
@@ -43,12 +44,39 @@ std::vector<std::string> class_folders(const fs::path& split, Listing& listing) 
   return names;
 }
 
+// Whether a class folder was probably meant as a part of the data: `Train`, `Testing`, ...
+bool is_like_a_part(std::string name) {
+  if (name == "train" || name == "test" || name == "val") return false;  // a class that is called so
+  for (char& letter : name) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  for (const char* part : {"train", "training", "test", "testing", "val", "valid", "validation"}) {
+    if (name == part) return true;
+  }
+  return false;
+}
+
 void add_class(const fs::path& split, const std::string& name, std::size_t label,
-               std::vector<PictureEntry>& entries) {
+               std::vector<PictureEntry>& entries, std::vector<std::string>& faults) {
   std::error_code ignored;
   if (!fs::is_directory(split / name, ignored)) return;
-  for (const fs::path& path : sorted_entries(split / name))
-    entries.push_back({path, static_cast<std::int32_t>(label)});
+  std::vector<fs::path> folders;
+  for (const fs::path& path : sorted_entries(split / name)) {
+    if (fs::is_directory(path, ignored)) {
+      folders.push_back(path);
+    } else {
+      entries.push_back({path, static_cast<std::int32_t>(label)});
+    }
+  }
+  if (folders.empty()) return;
+  faults.push_back(fmt::format(
+      "{} inside a class folder; put the pictures into the class folder, or give the folder that holds the "
+      "classes{}",
+      folders.size() == 1
+          ? fmt::format("{} is a folder", folders[0].string())
+          : fmt::format("{} and {} more are folders", folders[0].string(), folders.size() - 1),
+      is_like_a_part(name)
+          ? fmt::format(
+                " (a part of the data has to be called `train` or `test`, in small letters, not `{}`)", name)
+          : ""));
 }
 
 std::vector<std::string> folders_in(const fs::path& folder) {
@@ -77,7 +105,16 @@ Parts parts_of(const fs::path& folder) {
     (part ? parts : others).push_back(name);
     holds_classes = holds_classes || (part && !folders_in(folder / name).empty());
   }
-  if (parts.empty() || (!others.empty() && !holds_classes)) return {folder};  // CLASS/* alone
+  if (parts.empty()) return {folder};  // CLASS/* alone
+  if (!others.empty() && !holds_classes) {
+    const bool one = parts.size() == 1;
+    return {.train = folder,
+            .remark = fmt::format(
+                "`{}` {}", base::join(parts, "`, `"),
+                one ? "is taken for a class, as there is no folder in it; move it away if it is none."
+                    : "are taken for classes, as there is no folder in them; move them away if they "
+                      "are none.")};
+  }
   const auto has = [&](const char* name) { return std::count(parts.begin(), parts.end(), name) > 0; };
   if (!has("train")) fail("{}: there is no folder `train` in it beside `{}`", folder.string(), parts[0]);
   const bool tested = has("test") || has("val");
@@ -131,8 +168,8 @@ Dataset read_picture_folder(const fs::path& folder, const PictureOptions& option
   }
   listing.split_off = test.empty();
   for (std::size_t label = 0; label < listing.classes.size(); ++label) {
-    add_class(train, listing.classes[label], label, listing.train);
-    if (!test.empty()) add_class(test, listing.classes[label], label, listing.test);
+    add_class(train, listing.classes[label], label, listing.train, listing.faults);
+    if (!test.empty()) add_class(test, listing.classes[label], label, listing.test, listing.faults);
   }
   Dataset data = read_listing(listing, options, train.string());
   if (!remark.empty()) data.remarks.push_back(remark);

@@ -73,7 +73,7 @@ TEST(Pictures, FaultsOfAFolderAreNamed) {
   EXPECT_THAT(fault([](const fs::path& p) { write_file(p / "train/stray.png", "x"); }),
               HasSubstr("train/stray.png: expected only a folder for each class"));
   EXPECT_THAT(fault([](const fs::path& p) { fs::create_directories(p / "train/cat/more"); }),
-              HasSubstr("train/cat/more: it is not a regular file"));
+              HasSubstr("train/cat/more is a folder inside a class folder; put the pictures into"));
   EXPECT_THAT(fault([](const fs::path& p) {
                 fs::remove_all(p / "test");
                 write_file(p / "test/1.png", flat_png(3, 3, 1, 1, 1));  // as for a competition
@@ -159,6 +159,79 @@ TEST(Pictures, AClassMayBeCalledTrain) {
   EXPECT_THAT(data.class_names, ElementsAre("bus", "test", "train"));
   EXPECT_EQ(data.train.size(), 9);
   EXPECT_EQ(data.test.size(), 3);
+}
+
+TEST(Pictures, AFlatFolderCalledLikeAPartIsAClassAndThatIsSaid) {
+  const TempFolder folder;
+  for (const char* name : {"auk/1.png", "auk/2.png", "auk/3.png", "test/1.png", "test/2.png", "test/3.png"})
+    write_file(folder / name, flat_png(3, 3, 1, 1, 1));
+  const Dataset data = load_dataset("folder:" + folder.path().string());
+  EXPECT_THAT(data.class_names, ElementsAre("auk", "test"));
+  EXPECT_EQ(data.remarks.back(),
+            "`test` is taken for a class, as there is no folder in it; move it away if it is none.");
+}
+
+TEST(Pictures, PartsInCapitalsAreToldHowPartsAreCalled) {
+  const TempFolder folder;
+  for (const char* name : {"Training/auk/1.png", "Training/tit/1.png", "Training/wren/1.png",
+                           "Test/auk/1.png", "more/wren/1.png"})
+    write_file(folder / name, flat_png(3, 3, 1, 1, 1));
+  EXPECT_THAT(
+      error_of([&] { load_dataset("folder:" + folder.path().string()); }),
+      AllOf(HasSubstr("Training/auk and 2 more are folders inside a class folder"),
+            HasSubstr("called `train` or `test`, in small letters, not `Training`"),
+            HasSubstr("in small letters, not `Test`"),
+            testing::EndsWith(
+                "more/wren is a folder inside a class folder; put the pictures into the class folder, "
+                "or give the folder that holds the classes")));
+}
+
+TEST(Pictures, TestPicturesThatAreTrainedOnAreCounted) {
+  const TempFolder folder;
+  write_pictures(folder.path());
+  fs::remove_all(folder / "test");
+  fs::create_directory_symlink("train", folder / "test");
+  EXPECT_THAT(load_dataset("folder:" + folder.path().string()).remarks,
+              ElementsAre("3 test pictures are training pictures too: the accuracy on them says little."));
+  write_file(folder / "train.txt", "train/cat/1.png 0\ntrain/dog/a.jpeg 1\n");
+  write_file(folder / "test.txt", "train/cat/2.png 0\nlists/../train/dog/a.jpeg 1\n");
+  fs::create_directory(folder / "lists");
+  const auto lists = [&](const std::string& train, const std::string& test) {
+    return load_dataset("list:" + (folder / train).string() + "," + (folder / test).string()).remarks;
+  };
+  EXPECT_THAT(lists("train.txt", "test.txt"),
+              ElementsAre("1 test picture is a training picture too: the accuracy on it says little."));
+  EXPECT_THAT(lists("train.txt", "train.txt"),
+              ElementsAre(HasSubstr("2 test pictures are training pictures too")));
+}
+
+TEST(Pictures, APictureInTwoClassesOfAPartIsAFault) {
+  const TempFolder folder;
+  write_pictures(folder.path());
+  fs::create_symlink("../cat/2.png", folder / "train/dog/b.png");
+  const std::string name = "folder:" + folder.path().string();
+  EXPECT_THAT(error_of([&] { load_dataset(name); }),
+              HasSubstr("train/dog/b.png is in two classes, cat and dog"));
+  const Dataset data = load_dataset(name, "", {.skip_unreadable = true});
+  EXPECT_THAT(data.train.labels, ElementsAre(0, 1));
+  EXPECT_THAT(data.remarks, ElementsAre(HasSubstr("1 of 6 files cannot be used and are left out")));
+  write_file(folder / "train.txt", "train/cat/1.png 0\ntrain/cat/1.png 0\ntrain/cat/1.png 1\n");
+  write_file(folder / "test.txt", "test/cat/x.PNG 0\n");
+  EXPECT_THAT(
+      error_of([&] {
+        load_dataset("list:" + (folder / "train.txt").string() + "," + (folder / "test.txt").string());
+      }),
+      HasSubstr("train/cat/1.png is in two classes, 0 and 1"));
+}
+
+TEST(Pictures, ATestPartWithoutAClassOfTheTrainingPartIsRefusedByBothNames) {
+  const TempFolder folder;
+  write_pictures(folder.path());
+  fs::rename(folder / "test/cat", folder / "test/Cat");
+  EXPECT_EQ(load_dataset("folder:" + folder.path().string()).test.size(), 1);
+  fs::rename(folder / "test/dog", folder / "test/Dog");
+  EXPECT_THAT(error_of([&] { load_dataset("folder:" + folder.path().string()); }),
+              HasSubstr("no class of the test part has training pictures (test: Cat, Dog; train: cat, dog)"));
 }
 
 TEST(Pictures, NothingBesideTheTrainingFolderIsPassedOverUnsaid) {

@@ -132,6 +132,16 @@ Dataset load_dataset(std::string_view name, const fs::path& dir, const PictureOp
       base::did_you_mean(name, published_names()), base::join(published_names(), ", "), reader_forms());
 }
 
+bool takes_dir(std::string_view name) {
+  return name.find(':') == std::string_view::npos || name.starts_with("list:");
+}
+
+void refuse_idle_dir(std::string_view name, const fs::path& dir) {
+  if (dir.empty() || takes_dir(name)) return;
+  fail<base::UsageError>(
+      "--data would do nothing beside `{}`, which says itself where the data are; leave it out", name);
+}
+
 std::vector<fs::path> data_folders(const fs::path& dir) {
   if (!dir.empty()) return {dir};
   std::vector<fs::path> folders;

@@ -26,6 +26,12 @@ namespace longtail::data {
 Dataset load_dataset(std::string_view name, const std::filesystem::path& dir = {},
                      const PictureOptions& pictures = {});
 
+// Whether `dir` means something beside that name. `folder:DIR` and others of their kind say themselves where the data
+// are; `list:TRAIN,TEST` has paths that may be relative to `dir`.
+bool takes_dir(std::string_view name);
+// A UsageError if a folder was given (--data) that would do nothing beside that name.
+void refuse_idle_dir(std::string_view name, const std::filesystem::path& dir);
+
 // The folders that are searched, in order; only `dir` if it is given.
 std::vector<std::filesystem::path> data_folders(const std::filesystem::path& dir = {});
 // The file names of each form of a published data set, with the folder the form is usually in.

@@ -57,6 +57,17 @@ TEST(Registry, DataThatIsNotThereIsAnErrorThatSaysWhereItWasLookedForAndWhatToDo
                     HasSubstr("longtail data fetch cifar100"), HasSubstr("--data DIR")));
 }
 
+TEST(Registry, AFolderToLookInIsRefusedBesideANameThatSaysThePlaceItself) {
+  for (const char* name : {"cifar100", "birds", "list:train.txt,test.txt"})
+    EXPECT_EQ(error_of([&] { refuse_idle_dir(name, "/data"); }), "") << name;
+  for (const char* name : {"folder:birds", "arrays:birds", "idx:birds", "cifar:birds"}) {
+    EXPECT_THAT(error_of([&] { refuse_idle_dir(name, "/data"); }),
+                HasSubstr("--data would do nothing beside"))
+        << name;
+    EXPECT_EQ(error_of([&] { refuse_idle_dir(name, ""); }), "") << name;
+  }
+}
+
 TEST(Registry, APublishedNameMeansExactlyThePublishedData) {
   const TempFolder folder;
   write_tiny_cifar100(folder.path(), 2, 1, 1);

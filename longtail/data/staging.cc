@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -20,6 +21,15 @@ namespace longtail::data {
 namespace fs = std::filesystem;
 using base::fail;
 using base::StorageError;
+
+namespace {
+
+// The names of two folders change hands in one step.
+bool swap_names(const fs::path& a, const fs::path& b) {
+  return ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0;
+}
+
+}  // namespace
 
 void check_stop(const Stop& stop) {
   if (stop && stop()) fail<base::Interrupted>("interrupted; the same command resumes from here");
@@ -45,6 +55,7 @@ void Staging::publish(const fs::path& folder, const fs::path& target) {
   const fs::path old = path_.string() + ".old";
   const bool replaces = fs::exists(fs::symlink_status(target, error));
   error.clear();  // that nothing is there is no error
+  if (replaces && swap_names(folder, target)) return;
   if (replaces) fs::rename(target, old, error);
   if (!error) {
     fs::rename(folder, target, error);

@@ -23,7 +23,8 @@ class Staging {
   Staging& operator=(const Staging&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
-  // Gives a folder inside the staging folder (or itself) its real name; what had that name goes.
+  // Gives a folder inside the staging folder (or itself) its real name; what had that name goes, with the staging folder
+  // at the latest. Where the file system can exchange two names, there is data under the name at every moment.
   void publish(const std::filesystem::path& folder, const std::filesystem::path& target);
 
  private:
