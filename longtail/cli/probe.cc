@@ -48,9 +48,12 @@ struct Stop {
 };
 
 train::RunConfig config_of(const ProbeOptions& options) {
-  if (options.run.empty()) return train::resolved(options.config);
+  if (options.run.empty()) {
+    data::refuse_idle_dir(options.config.dataset, options.config.data);
+    return train::resolved(options.config);
+  }
   train::RunConfig config = train::config_from_map(train::read_state(options.run).config);
-  config.data = options.config.data.empty() ? recorded_data(options.run) : options.config.data;
+  place_data(config, options.run, options.config.data);
   config.threads = options.config.threads;
   if (options.config.engine != "auto") config.engine = options.config.engine;
   return train::resolved(config);
@@ -93,7 +96,25 @@ Stop read_stop(const ProbeOptions& options, const train::RunConfig& config, cons
         "with --keep-epochs {}",
         options.run, text, kept_words(kept_epochs(options.run)), state.epochs_done, text);
   }
-  return {static_cast<int>(*number), train::read_checkpoint(path).network};
+  train::Checkpoint kept = train::read_checkpoint(path);
+  if (kept.config != state.config || kept.epochs_done != *number || !(kept.spec() == spec)) {
+    base::fail(
+        "{} is no network of the run in {}: another training has left it there; move it away, or leave "
+        "--epoch {} "
+        "out",
+        path.string(), options.run, text);
+  }
+  return {static_cast<int>(*number), std::move(kept.network)};
+}
+
+// Everything behind takes the classes, the subset and the shapes of the network from the data.
+void refuse_other_data(const ProbeOptions& options, const data::Dataset& dataset) {
+  if (options.run.empty() || train::read_state(options.run).log->fingerprint.data == dataset.hash) return;
+  base::fail(
+      "the data set {} holds other images now than when the run in {} was trained; bring them back, or give "
+      "the "
+      "folder that was used with --data",
+      dataset.name, options.run);
 }
 
 std::vector<std::string> epochs_to_probe(const ProbeOptions& options) {
@@ -139,6 +160,7 @@ ProbeReport make_report(const ProbeOptions& options) {
   const std::vector<std::string> epochs = epochs_to_probe(options);
   const train::RunConfig config = config_of(options);
   const data::Dataset dataset = *train::load_run_dataset(config);
+  refuse_other_data(options, dataset);
   data::Subset subset =
       data::make_subset(config.subset, dataset.train.labels, dataset.classes(), config.seed);
   // By all its images, as in the log of the run, whatever is held out.
@@ -239,10 +261,9 @@ void add_probe(App& app) {
   add_param_flags(*command, train::run_params(), options->config, kFreshFlags);
   command->callback([options, command] {
     if (!options->run.empty()) refuse_fresh_flags(*command, options->run);
-    if (command->count("--rho") > 0) {
-      data::refuse_idle_ratio(data::decided(options->config.subset, options->config.dataset),
-                              options->config.dataset);
-    }
+    const train::RunConfig& config = options->config;
+    data::refuse_idle_cut(data::decided(config.subset, config.dataset), config.dataset,
+                          command->count("--rho") > 0);
     run_probe(*options);
   });
 }

@@ -142,6 +142,30 @@ TEST_F(ProbeCommandTest, EveryNetworkIsProbedWithTheLossOfItsEpoch) {
   EXPECT_NE(after[1], before[1]);
 }
 
+TEST_F(ProbeCommandTest, ANetworkThatAnotherTrainingHasKeptIsRefused) {
+  const fs::path run = make_run("mixed"), other = make_run("other", "focal");
+  fs::copy_file(other / "kept" / "1.ckpt", run / "kept" / "1.ckpt", fs::copy_options::overwrite_existing);
+  for (const char* epoch : {"1", "all"}) {
+    const Outcome outcome = run_program({"probe", run.string(), "--epoch", epoch});
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_THAT(outcome.err, HasSubstr((run / "kept" / "1.ckpt").string() + " is no network of the run"));
+  }
+  fs::rename(other / "kept" / "1.ckpt", other / "kept" / "7.ckpt");
+  EXPECT_EQ(run_program({"probe", other.string(), "--epoch", "7"}).code, 1);
+}
+
+TEST_F(ProbeCommandTest, OtherImagesThanThoseOfTheTrainingAreRefused) {
+  const fs::path run = make_run("before"), labels = folder_ / "data" / "train-labels-idx1-ubyte";
+  const std::string bytes = base::read_text(labels);
+  std::string more = bytes;
+  more.back() = kClasses;  // one class more
+  base::write_atomically(labels, more);
+  const Outcome outcome = run_program({"probe", run.string(), "--batches", "0", "--training-batches", "0"});
+  base::write_atomically(labels, bytes);
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("other images now than when the run"));
+}
+
 TEST_F(ProbeCommandTest, WithoutARunOnlyTheInitialNetworkExists) {
   EXPECT_EQ(run_program({"probe", "--dataset", dataset(), "--epoch", "3"}).code, 2);
   EXPECT_EQ(run_program({"probe", (folder_ / "nothing").string()}).code, 1);

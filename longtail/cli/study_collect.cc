@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the run said of every test image goes with the log, if the run kept it.
+// What the run said of every test image goes with the log, if the run kept it and it is sound.
 void copy_predictions(const fs::path& from_log, const fs::path& to_log) {
   const fs::path from = train::predictions_path(from_log), to = train::predictions_path(to_log);
   if (!fs::exists(from)) return;
@@ -23,14 +23,20 @@ void copy_predictions(const fs::path& from_log, const fs::path& to_log) {
 // Only finished runs whose log has the bytes that were recorded; the others are counted, never copied.
 void collect(const fs::path& study_folder, const fs::path& out) {
   const study::Plan plan = study::read_plan(study_folder);
-  int done = 0, written = 0;
+  int done = 0, written = 0, without = 0;
   for (const study::PlannedRun& run : plan.runs) {
-    if (study::inspect(study_folder, run).status != study::Status::kDone) continue;
+    const study::RunState state = study::inspect(study_folder, run);
+    if (state.status != study::Status::kDone) continue;
     if (done++ == 0) base::make_folder(out);
     const fs::path from = study::run_folder(study_folder, run.name) / "log.json";
     const fs::path to = out / (run.name + ".json");
     const std::string log = base::read_text(from);
-    copy_predictions(from, to);
+    if (state.note.empty()) {
+      copy_predictions(from, to);
+    } else {
+      ++without;
+      fmt::print(stderr, "longtail: {}: {}\n", run.name, state.note);
+    }
     if (fs::exists(to) && base::read_text(to) == log) continue;
     base::write_atomically(to, log);
     ++written;
@@ -38,6 +44,13 @@ void collect(const fs::path& study_folder, const fs::path& out) {
   if (done == 0) base::fail("{}: none of its {} runs is done yet", study_folder.string(), plan.runs.size());
   fmt::print("{} of {} runs are done; their logs are in {} ({} new)\n", done, plan.runs.size(), out.string(),
              written);
+  if (without > 0) {
+    fmt::print(stderr,
+               "longtail: {} of these logs are without their predictions; remove the folder of the run and "
+               "give `longtail "
+               "study run --out {}` to make them again\n",
+               without, study_folder.string());
+  }
 }
 
 }  // namespace

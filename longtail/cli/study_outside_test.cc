@@ -1,5 +1,5 @@
-// What reaches a study from outside: signals that whoever started it wants ignored, data that go away, data that only
-// the study file knows of.
+// What reaches a study from outside: signals that whoever started it wants ignored, data, folders and the program itself
+// that go away, data that only the study file knows of.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +8,7 @@
 
 #include "longtail/base/scoped_variable.h"
 #include "longtail/cli/testing_study.h"
+#include "longtail/train/run_folder.h"
 
 namespace longtail::cli {
 namespace {
@@ -21,8 +22,11 @@ class StudyOutside : public TinyStudy {
   // As `nohup` starts a program.
   pid_t start_without_hangup(const std::string& name, const std::vector<std::string>& more = {}) const {
     std::vector<std::string> arguments = run_arguments(name);
-    arguments.insert(arguments.begin(), base::program());
     arguments.insert(arguments.end(), more.begin(), more.end());
+    return start_without_hangup_of(base::program(), arguments);
+  }
+  pid_t start_without_hangup_of(const std::string& program, std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), program);
     std::vector<char*> argv;
     argv.reserve(arguments.size() + 1);
     for (std::string& argument : arguments) argv.push_back(argument.data());
@@ -86,6 +90,58 @@ TEST_F(StudyOutside, DataThatGoAwayStopItAndNoRunIsBlamed) {
   const Outcome again = run_program(command);
   EXPECT_EQ(again.code, 0) << again.err;
   for (const auto& [name, log] : logs("study")) EXPECT_NE(log, "(none)") << name;
+}
+
+// As when it is built anew.
+TEST_F(StudyOutside, AProgramWhoseFileGoesAwayDoesTheRestAllTheSame) {
+  write_study("seed = [1, 2]\nepochs = [20]\n");
+  const fs::path program = folder_ / "program";
+  fs::copy_file(base::program(), program);
+  const pid_t study = start_without_hangup_of(program.string(),
+                                              {"study", "run", file(), "--out", out("study"), "--jobs", "1"});
+  EXPECT_TRUE(wait_until(study, [&] { return says(folder_ / "stdout", "  start "); }));
+  fs::remove(program);
+  EXPECT_EQ(wait_for(study), 0) << base::read_text(folder_ / "stderr");
+  EXPECT_FALSE(blames_a_run("study"));
+  for (const auto& [name, log] : logs("study")) EXPECT_NE(log, "(none)") << name;
+}
+
+TEST_F(StudyOutside, SomebodyElseInTheFolderOfARunStopsItAndNoRunIsBlamed) {
+  write_study("seed = [1]\n");
+  ASSERT_EQ(run("study", {"--shard", "2/2"}).code, 0);  // makes the folder and does nothing
+  {
+    const train::FolderLock lock(a_run("study", "uniform"));
+    const Outcome outcome = run("study");
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_THAT(outcome.err, HasSubstr("another process is training in"));
+    EXPECT_FALSE(blames_a_run("study"));
+  }
+  EXPECT_EQ(run("study").code, 0);
+}
+
+TEST_F(StudyOutside, AWorkerWhoseFolderWasRenamedSaysThatTheStudyWasChanged) {
+  const Outcome outcome = run_program({"study", "work", "--run-folder", out("nowhere")});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("\"storage\""));
+  EXPECT_THAT(outcome.out, HasSubstr("the study was changed by another command"));
+}
+
+TEST_F(StudyOutside, PredictionsThatAreLostOrDamagedAreTold) {
+  write_study("seed = [1, 2, 3]\n");
+  ASSERT_EQ(run("study").code, 0);
+  fs::remove(a_run("study", "uniform-rho8-seed1") / "log.predictions");
+  damage(a_run("study", "uniform-rho8-seed2") / "log.predictions");
+  const std::string status = run_program({"study", "status", out("study")}).out;
+  EXPECT_THAT(status, HasSubstr("3 done"));
+  EXPECT_EQ(count(status, "log.predictions"), 2) << status;
+  EXPECT_THAT(status, HasSubstr("it is not the file that the log names"));
+  const Outcome collected = run_program({"study", "collect", out("study"), "--out", out("logs")});
+  EXPECT_EQ(collected.code, 0) << collected.err;
+  EXPECT_THAT(collected.err, HasSubstr("2 of these logs are without their predictions"));
+  int copied = 0;
+  for (const auto& entry : fs::directory_iterator(folder_ / "logs"))
+    copied += entry.path().extension() == ".predictions";
+  EXPECT_EQ(copied, 1);
 }
 
 TEST_F(StudyOutside, FindsDataThatOnlyTheStudyFileSpeaksOf) {

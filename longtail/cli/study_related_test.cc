@@ -70,6 +70,33 @@ TEST_F(RelatedRuns, SaysWhichRunsCannotBeginBecauseTheOneTheyAreRebalancedFromFa
   const std::string status = run_program({"study", "status", out("study")}).out;
   EXPECT_THAT(status, HasSubstr("1 waiting, 1 failed"));
   EXPECT_EQ(count(status, "the run that it is rebalanced from failed"), 1) << status;
+  const Outcome alone = run("study", {"--only", "uniform-rho8-rebalancencm"});
+  EXPECT_EQ(alone.code, 1);
+  EXPECT_THAT(alone.err, HasSubstr("1 of 1 runs could not be done; see above"));
+  EXPECT_THAT(alone.out, HasSubstr(": the run that it is rebalanced from failed"));
+}
+
+TEST_F(RelatedRuns, AFinishedRebalancedRunIsMendedWithoutTheNetworkOfItsParent) {
+  write_study("rebalance = [\"none\", \"ncm\"]\n");
+  ASSERT_EQ(run("study").code, 0);
+  const auto before = logs("study");
+  fs::remove(a_run("study", "uniform-rho8-rebalancenone") / "state.ckpt");
+  fs::resize_file(a_run("study", "uniform-rho8-rebalancencm") / "log.json", 100);
+  const Outcome again = run("study");
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(count(again.out, "is trained again"), 0) << again.out;
+  EXPECT_EQ(logs("study"), before);
+  EXPECT_FALSE(fs::exists(a_run("study", "uniform-rho8-rebalancenone") / "state.ckpt"));
+}
+
+TEST_F(RelatedRuns, ACopyOfTheParentUnderAnotherNameDoesNotDisturb) {
+  write_study("rebalance = [\"none\", \"ncm\"]\n");
+  ASSERT_EQ(run("study", {"--only", "uniform-rho8-rebalancenone"}).code, 0);
+  const fs::path parent = a_run("study", "uniform-rho8-rebalancenone");
+  for (const char* mark : {"old-", "a-", "z-"})  // whichever comes first in the folder
+    fs::copy(parent, parent.parent_path() / (mark + parent.filename().string()), fs::copy_options::recursive);
+  const Outcome rest = run("study");
+  EXPECT_EQ(rest.code, 0) << rest.err;
 }
 
 TEST_F(RelatedRuns, SeveralAreRebalancedFromOneAtATime) {

@@ -34,17 +34,13 @@ struct RunFlags {
 };
 
 study::Plan open(const RunFlags& flags) {
-  if (!flags.study.file.empty()) {
-    return study::open_study(
-        flags.study.read(), flags.out, LONGTAIL_VERSION,
-        [](const std::string& sentence) { fmt::print(stderr, "longtail: {}\n", sentence); });
-  }
+  const auto say = [](const std::string& sentence) { fmt::print(stderr, "longtail: {}\n", sentence); };
+  if (!flags.study.file.empty())
+    return study::open_study(flags.study.read(), flags.out, LONGTAIL_VERSION, say);
   if (!flags.study.changes.empty()) {
     base::fail<base::UsageError>("--set changes a study file, and none is given; name the FILE too");
   }
-  study::Plan plan = study::read_plan(flags.out);
-  study::make_run_folders(plan, flags.out);  // one may have been removed, to do the run again
-  return plan;
+  return study::reopen_study(flags.out, say);
 }
 
 void print_results(const study::Board& board) {
@@ -52,6 +48,16 @@ void print_results(const study::Board& board) {
     fmt::print("{}\n", line);
   }
   fmt::print("{}\n", study::check_sharing(board.plan.runs, board.states()).sentence());
+}
+
+// Why runs that were selected were not begun.
+void print_reasons(const study::Board& board) {
+  for (std::size_t i = 0; i < board.seats.size(); ++i) {
+    const study::RunState& state = board.seats[i].state;
+    if (!board.seats[i].selected || state.status == study::Status::kDone || state.note.empty()) continue;
+    fmt::print("{}: {}\n", board.plan.runs[i].name, state.note);
+  }
+  std::fflush(stdout);
 }
 
 // 0 if every selected run is done, otherwise an exception that says what is not.
@@ -72,7 +78,10 @@ void conclude(const study::Board& board, study::Ending ending) {
     base::fail("{} of {} runs failed; `longtail study status {}` tells why, --retry-failed tries again",
                failed, selected, board.folder);
   }
-  if (done < selected) base::fail("{} of {} runs could not be done; see above", selected - done, selected);
+  if (done < selected) {
+    print_reasons(board);
+    base::fail("{} of {} runs could not be done; see above", selected - done, selected);
+  }
 }
 
 // Missing data is the fault of the place and not of a run: say so before any run is begun.
@@ -123,6 +132,7 @@ void run(const RunFlags& flags) {
       watcher = std::make_unique<study::LineWatcher>(stdout);
     }
     ending = study::run_study(board, options, *watcher);
+    study::refresh(board);
     watcher->tick(board);
   }
   if (!live) print_results(board);

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "longtail/base/error.h"
+#include "longtail/base/stop_signals.h"
 #include "longtail/base/text.h"
 
 namespace longtail::study {
@@ -20,20 +22,21 @@ namespace {
 constexpr std::size_t kLastWords = 600;
 
 // In the child, between fork and exec: only calls that are safe there.
-[[noreturn]] void become(char* const* arguments, int out, pid_t parent) {
+[[noreturn]] void become(char* const* arguments, const char* stand_in, int out, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(127);  // it died before that line
+  if (::getppid() != parent) ::_exit(kNotStarted);  // it died before that line
   const int null = ::open("/dev/null", O_RDONLY);
   if (null >= 0) ::dup2(null, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(out, STDERR_FILENO);
   ::execv(arguments[0], arguments);
-  ::_exit(127);
+  ::execv(stand_in, arguments);
+  ::_exit(kNotStarted);
 }
 
 }  // namespace
 
-Child::Child(const std::vector<std::string>& command) {
+Child::Child(const std::vector<std::string>& command, const std::string& stand_in) {
   std::vector<std::string> copy = command;
   std::vector<char*> arguments;
   for (std::string& argument : copy) arguments.push_back(argument.data());
@@ -43,7 +46,7 @@ Child::Child(const std::vector<std::string>& command) {
     base::fail<base::StorageError>("cannot make a pipe: {}", std::strerror(errno));
   const pid_t parent = ::getpid();
   pid_ = ::fork();
-  if (pid_ == 0) become(arguments.data(), ends[1], parent);
+  if (pid_ == 0) become(arguments.data(), stand_in.c_str(), ends[1], parent);
   const int error = errno;
   ::close(ends[1]);
   fd_ = ends[0];
@@ -93,11 +96,16 @@ std::string Child::finish() {
   const std::string words = last_words_.empty() ? "" : ": " + last_words_;
   if (WIFSIGNALED(status)) {
     const int number = WTERMSIG(status);
+    if (std::find(base::kStopSignals.begin(), base::kStopSignals.end(), number) != base::kStopSignals.end()) {
+      exit_code_ = 130;
+      return "";
+    }
     return fmt::format("killed by signal {} ({}){}{}", number, ::strsignal(number),
                        number == SIGKILL ? ", perhaps because memory ran out" : "", words);
   }
   exit_code_ = WEXITSTATUS(status);
   if (exit_code_ == 0 || exit_code_ == 1 || exit_code_ == 75 || exit_code_ == 130) return "";
+  if (exit_code_ == kNotStarted) return "cannot be started" + words;
   return fmt::format("ended with exit code {}{}", exit_code_, words);
 }
 

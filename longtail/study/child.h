@@ -10,10 +10,14 @@
 
 namespace longtail::study {
 
+// The exit code of a child whose program cannot be started: by this process, or by the loader of its libraries.
+inline constexpr int kNotStarted = 127;
+
 class Child {
  public:
-  // Starts the program with the arguments. The child is killed if this process dies.
-  explicit Child(const std::vector<std::string>& command);
+  // Starts the program with the arguments; if its file cannot be executed, the one called `stand_in`, if any. The
+  // child is killed if this process dies.
+  explicit Child(const std::vector<std::string>& command, const std::string& stand_in = "");
   Child(Child&& other) noexcept;
   Child& operator=(Child&&) = delete;
   // A child still running is killed and waited for.
@@ -23,8 +27,8 @@ class Child {
   // Events that have arrived. False when the child has closed its end: then finish().
   bool read(std::vector<Event>& events);
   // Waits for the end. Returns what was wrong in words ("killed by signal 9 (Killed)", "ended with exit code
-  // 3"), or
-  // "" after an orderly end, whose code is in exit_code().
+  // 3"), or "" after an orderly end, whose code is in exit_code(). A signal that asks to stop is an orderly end
+  // with the code 130: the child was not far enough to hear it.
   std::string finish();
   int exit_code() const { return exit_code_; }
   void signal(int number) const;

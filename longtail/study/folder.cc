@@ -1,5 +1,6 @@
 #include "longtail/study/folder.h"
 
+#include <algorithm>
 #include <ctime>
 #include <limits>
 #include <map>
@@ -13,6 +14,7 @@
 #include "longtail/base/quote.h"
 #include "longtail/study/engine_choice.h"
 #include "longtail/study/lock.h"
+#include "longtail/train/predictions.h"
 #include "longtail/train/rebalance_method.h"
 
 namespace longtail::study {
@@ -132,6 +134,12 @@ void read_result(const fs::path& folder, RunState& state) {
   state.best = log.best.accuracy;
   state.seconds = log.seconds_training + log.seconds_evaluation;
   state.fingerprint = log.fingerprint;
+  try {
+    if (!log.predictions.empty())
+      train::read_predictions(train::predictions_path(folder / "log.json"), log.predictions);
+  } catch (const base::Error& error) {
+    state.note = error.what();
+  }
 }
 
 }  // namespace
@@ -148,37 +156,76 @@ std::string engine_of(const StudyFile& study, const fs::path& folder) {
 
 namespace {
 
-// The hash that a folder of a run promises; empty if it promises none.
+// The hash that a folder of a run promises; empty if it promises none, or has a name that no study gave it.
 std::string promised_hash(const fs::path& run_folder) {
   try {
-    return read_json(run_folder / "run.json",
-                     [](const json& object) { return object.at("hash").get<std::string>(); });
+    const auto hash = read_json(run_folder / "run.json",
+                                [](const json& object) { return object.at("hash").get<std::string>(); });
+    return run_folder.filename().string().ends_with("-" + hash.substr(0, kHashDigits)) ? hash : "";
   } catch (const base::Error&) {
     return "";
   }
 }
 
-// The name of a run changes where a parameter becomes an axis, and it is the same run all the same, as its hash says:
-// its folder gets the new name. One that somebody works in keeps the old one.
-void rename_folders(const Plan& plan, const fs::path& folder) {
-  std::map<std::string, std::string> wanted;  // names by hash
-  for (const PlannedRun& run : plan.runs) {
-    if (!base::present(run_folder(folder, run.name))) wanted[run.hash] = run.name;
-  }
-  if (wanted.empty()) return;
-  for (const std::string& name : strangers(folder, plan)) {
-    const fs::path old = run_folder(folder, name);
-    const auto run = wanted.find(promised_hash(old));
-    if (run == wanted.end()) continue;
-    const auto lock = FileLock::try_take(lock_path(old));
-    if (!lock) continue;
-    base::rename_file(old, run_folder(folder, run->second));
-    wanted.erase(run);
-  }
+// Whether the folder of a run, if there is one, holds nothing but what it is made with.
+bool is_untouched(const fs::path& run_folder) {
+  if (!base::present(run_folder)) return true;
+  std::error_code error;
+  fs::directory_iterator entries(run_folder, error);
+  return !error && std::all_of(fs::begin(entries), fs::end(entries), [](const fs::directory_entry& entry) {
+    return entry.path().filename() == "run.json" || entry.path().filename() == "study.lock";
+  });
 }
 
-}  // namespace
+// And nobody works there.
+bool is_fresh(const fs::path& run_folder) {
+  return is_untouched(run_folder) && !FileLock::is_held(lock_path(run_folder));
+}
 
+// The old folder of a run gets its new name, in the place of one in which nothing has been done, unless somebody works
+// in either. The name that the run has from now on.
+std::string moved(const fs::path& folder, const std::string& old, const std::string& wanted) {
+  const fs::path from = run_folder(folder, old), to = run_folder(folder, wanted);
+  const auto lock = FileLock::try_take(lock_path(from));
+  if (!lock) return old;
+  if (base::present(to)) {
+    const auto empty = FileLock::try_take(lock_path(to));
+    if (!empty || !is_untouched(to)) return wanted;
+    for (const char* name : {"run.json", "study.lock"}) base::remove_file(to / name);
+    base::remove_file(to);
+  }
+  base::rename_file(from, to);
+  return wanted;
+}
+
+// The name of a run changes where a parameter becomes an axis, and it is the same run all the same, as its hash says:
+// its folder gets the new name. One that somebody works in keeps the old one, and so does the plan. Whether the plan
+// has changed.
+bool rename_folders(Plan& plan, const fs::path& folder) {
+  std::vector<std::string> old = strangers(folder, plan);
+  if (old.empty()) return false;
+  // Those with something in them first: what is in them must not be done again.
+  std::stable_partition(old.begin(), old.end(),
+                        [&](const std::string& name) { return !is_fresh(run_folder(folder, name)); });
+  std::map<std::string, PlannedRun*> wanted;  // by hash
+  for (PlannedRun& run : plan.runs) {
+    if (is_fresh(run_folder(folder, run.name))) wanted[run.hash] = &run;
+  }
+  bool changed = false;
+  for (const std::string& name : old) {
+    const auto run = wanted.find(promised_hash(run_folder(folder, name)));
+    if (run == wanted.end()) continue;
+    std::string& now = run->second->name;
+    const std::string before = now;
+    if (base::present(run_folder(folder, now)) && is_fresh(run_folder(folder, name))) continue;
+    now = moved(folder, name, now);
+    changed = changed || now != before;
+    wanted.erase(run);
+  }
+  return changed;
+}
+
+// The folders of the runs and what is in each from the beginning; those that are there stay as they are.
 void make_run_folders(const Plan& plan, const fs::path& folder) {
   for (const PlannedRun& run : plan.runs) {
     base::make_folder(run_folder(folder, run.name));
@@ -186,20 +233,26 @@ void make_run_folders(const Plan& plan, const fs::path& folder) {
   }
 }
 
+void write_plan(const Plan& plan, const fs::path& folder) {
+  write_if_changed(folder / "study.json", plan_json(plan).dump(1) + "\n");
+}
+
+FileLock lock_study(const fs::path& folder, const std::function<void(const std::string&)>& on_wait) {
+  const fs::path path = folder / "study.lock";
+  if (auto lock = FileLock::try_take(path)) return std::move(*lock);
+  if (on_wait) on_wait(fmt::format("waiting for {}, which has {}", FileLock::holder(path), path.string()));
+  return FileLock::take(path);
+}
+
+}  // namespace
+
 Plan open_study(const StudyFile& study, const fs::path& folder, const std::string& version,
                 const std::function<void(const std::string&)>& on_wait) {
   // Refuse before anything is made.
   const std::string engine = engine_of(study, folder);
   require_networks(engine, resolve(study, engine));
   base::make_folder(folder / "runs");
-  auto lock = FileLock::try_take(folder / "study.lock");
-  if (!lock) {
-    if (on_wait) {
-      on_wait(fmt::format("waiting for {}, which has {}", FileLock::holder(folder / "study.lock"),
-                          (folder / "study.lock").string()));
-    }
-    lock = FileLock::take(folder / "study.lock");
-  }
+  const FileLock lock = lock_study(folder, on_wait);
   Plan plan{study.name, study.about, version, engine_of(study, folder), {}};
   plan.runs = resolve(study, plan.engine);
   rename_folders(plan, folder);
@@ -207,7 +260,17 @@ Plan open_study(const StudyFile& study, const fs::path& folder, const std::strin
   write_if_changed(folder / "study.toml",
                    fmt::format("# Written by longtail {}: the study with everything said.\n{}", version,
                                resolved_toml(study, plan.engine)));
-  write_if_changed(folder / "study.json", plan_json(plan).dump(1) + "\n");
+  write_plan(plan, folder);
+  return plan;
+}
+
+Plan reopen_study(const fs::path& folder, const std::function<void(const std::string&)>& on_wait) {
+  read_plan(folder);  // an Error before anything is made
+  const FileLock lock = lock_study(folder, on_wait);
+  Plan plan = read_plan(folder);
+  // A process may have been killed between the renaming and the writing of the plan.
+  if (rename_folders(plan, folder)) write_plan(plan, folder);
+  make_run_folders(plan, folder);
   return plan;
 }
 

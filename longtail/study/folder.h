@@ -34,11 +34,12 @@ struct Plan {
 // Resolves the study and records it in the folder, under a lock, so that several processes may start at once.
 // The first decides what the engine `auto` means; it stays so. Writes only what changed.
 // `on_wait` is told if another process has the lock. A run that has another name now, but the same hash, keeps its folder,
-// which is renamed.
+// which is renamed; one that somebody works on keeps its old name, in the plan too, until the next time.
 Plan open_study(const StudyFile& study, const std::filesystem::path& folder, const std::string& version,
                 const std::function<void(const std::string&)>& on_wait = {});
-// The folders of the runs and what is in each from the beginning; those that are there stay as they are.
-void make_run_folders(const Plan& plan, const std::filesystem::path& folder);
+// The same of the study that the folder holds: every run has its folder again.
+Plan reopen_study(const std::filesystem::path& folder,
+                  const std::function<void(const std::string&)>& on_wait = {});
 // The study as the folder has it.
 Plan read_plan(const std::filesystem::path& folder);
 // What the engine of this study is or would be, without writing.
@@ -56,8 +57,9 @@ std::string_view word(Status status);
 
 struct RunState {
   Status status = Status::kWaiting;
-  std::string note;  // who runs it, why it failed, what is damaged
-  int epoch = 0;     // epochs done
+  std::string
+      note;       // who runs it, why it failed, what is damaged; if done: what is wrong with its predictions
+  int epoch = 0;  // epochs done
   int epochs = 0;
   train::EpochResult best;         // at the best epoch so far; valid if epoch > 0
   double seconds = 0;              // spent so far; 0: not known

@@ -53,14 +53,64 @@ TEST_F(StudyFolder, ARunWhoseParameterBecomesAnAxisKeepsItsFolderUnderTheNewName
   EXPECT_THAT(strangers(out_, again), ElementsAre(axis.runs[1].name));
 }
 
-TEST_F(StudyFolder, ARunThatSomebodyWorksOnKeepsItsName) {
+// Under two names it would be trained twice.
+TEST_F(StudyFolder, ARunThatSomebodyWorksOnKeepsItsNameInThePlanUntilTheNextCommand) {
+  const std::string grown = "[grid]\nseed = [1]\nlr = [0.1, 0.05]\n";
+  const Plan one = open("[grid]\nseed = [1]\n");
+  for (const bool begun : {false, true}) {  // no epoch is done yet; or one is
+    if (begun) leave(one, 0);
+    const auto lock = FileLock::try_take(lock_path(run_folder(out_, one.runs[0].name)));
+    const Plan axis = open(grown);
+    EXPECT_EQ(axis.runs[0].name, one.runs[0].name);
+    EXPECT_THAT(axis.runs[1].name, StartsWith("uniform-rho100-lr0.05-seed1-"));
+    EXPECT_THAT(strangers(out_, axis), IsEmpty());
+    EXPECT_EQ(read_plan(out_).runs[0].name, one.runs[0].name);
+    EXPECT_EQ(inspect(out_, axis.runs[0]).status, Status::kRunning);
+  }
+  const Plan axis = open(grown);
+  EXPECT_THAT(axis.runs[0].name, StartsWith("uniform-rho100-lr0.1-seed1-"));
+  EXPECT_TRUE(left(axis, 0));
+  EXPECT_THAT(strangers(out_, axis), IsEmpty());
+}
+
+TEST_F(StudyFolder, WhatIsDoneUnderAnOldNameTakesThePlaceOfAFolderInWhichNothingIs) {
+  const Plan axis = open("[grid]\nseed = [1]\nlr = [0.1, 0.05]\n");
   const Plan one = open("[grid]\nseed = [1]\n");
   leave(one, 0);
-  const auto lock = FileLock::try_take(lock_path(run_folder(out_, one.runs[0].name)));
+  // Brought from elsewhere, say: the folder of the run under the other name, as it is made.
+  const fs::path empty = run_folder(out_, axis.runs[0].name);
+  base::make_folder(empty);
+  base::write_atomically(empty / "run.json", std::string_view("{}"));
+  FileLock::try_take(lock_path(empty));
+  const Plan again = open("[grid]\nseed = [1]\nlr = [0.1, 0.05]\n");
+  EXPECT_TRUE(left(again, 0));
+  EXPECT_THAT(strangers(out_, again), IsEmpty());
+  EXPECT_EQ(read_run(empty).name, axis.runs[0].name);
+}
+
+TEST_F(StudyFolder, KilledBetweenTheRenamingAndThePlanIsRenamedBackWithoutItsFile) {
+  const Plan one = open("[grid]\nseed = [1]\n");
+  leave(one, 0);
+  const std::string plan = base::read_text(out_ / "study.json");
   const Plan axis = open("[grid]\nseed = [1]\nlr = [0.1, 0.05]\n");
-  EXPECT_FALSE(left(axis, 0));
-  EXPECT_THAT(strangers(out_, axis), ElementsAre(one.runs[0].name));
+  base::write_atomically(out_ / "study.json", plan);
+  const Plan again = reopen_study(out_);
+  ASSERT_EQ(again.runs.size(), 1u);
+  EXPECT_EQ(again.runs[0].name, one.runs[0].name);
   EXPECT_TRUE(left(one, 0));
+  EXPECT_FALSE(fs::exists(run_folder(out_, axis.runs[0].name)));
+  EXPECT_EQ(base::read_text(out_ / "study.json"), plan);
+}
+
+// Moved away to do the run again.
+TEST_F(StudyFolder, AFolderThatAPersonHasNamedIsLeftAlone) {
+  const Plan one = open("[grid]\nseed = [1]\n");
+  leave(one, 0);
+  const fs::path folder = run_folder(out_, one.runs[0].name);
+  fs::rename(folder, folder.string() + ".old");
+  reopen_study(out_);
+  EXPECT_FALSE(left(one, 0));
+  EXPECT_TRUE(fs::exists(folder.string() + ".old/left"));
 }
 
 TEST_F(StudyFolder, AStudyOfAFileOfCountsIsContinuedFromAnotherDirectory) {

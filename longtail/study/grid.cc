@@ -19,7 +19,8 @@ using base::fail;
 using base::UsageError;
 
 constexpr std::size_t kMostRuns = 100'000;
-constexpr std::size_t kHashDigits = 10;
+// A file system takes 255 bytes, and `study collect` writes NAME.predictions under a temporary name first.
+constexpr std::size_t kLongestName = 230;
 
 // Letters, digits and a few harmless signs: safe in any file system and any shell.
 std::string safe(const std::string& text) {
@@ -93,10 +94,15 @@ void refuse_idle_ratio(const StudyFile& study, const Setting& rho) {
 
 void refuse_idle_parameters(const StudyFile& study) {
   std::vector<std::string> strategies = {train::RunConfig{}.strategy};
-  if (const Setting* setting = study.find("strategy")) strategies = setting->values;
+  const Setting* chosen = study.find("strategy");
+  if (chosen) strategies = chosen->values;
   for (const Setting& setting : study.settings) {
     if (setting.key == "rho") refuse_idle_ratio(study, setting);
     if (!setting.of_strategy) continue;
+    if (chosen && std::find(chosen->said.begin(), chosen->said.end(), setting.key) != chosen->said.end()) {
+      fail<UsageError>("{}: `{}` is given twice: here, and in `strategy` at {}", setting.where, setting.key,
+                       chosen->where);
+    }
     const bool used = std::any_of(strategies.begin(), strategies.end(),
                                   [&](const std::string& s) { return strategy_takes(s, setting.key); });
     if (!used) {
@@ -156,6 +162,12 @@ PlannedRun named_line(const StudyFile& study, const Make& make) {
     }
     throw;
   }
+}
+
+// What the run is in words, seed and hash. Words that are too long lose their end: the hash tells the runs apart.
+std::string full_name(const std::string& words, const PlannedRun& run) {
+  const std::string end = fmt::format("-seed{}-{}", run.config.seed, run.hash.substr(0, kHashDigits));
+  return words.substr(0, kLongestName - end.size()) + end;
 }
 
 std::string quoted(const std::string& text) {
@@ -250,7 +262,7 @@ PlannedRun make_run(const train::RunConfig& config, const std::vector<std::strin
                       (key == "profile" && !data::takes_ratio(run.config.subset));
     if (!said) name += "-" + key + said_in_name(run.config, key);
   }
-  run.name = fmt::format("{}-seed{}-{}", name, run.config.seed, run.hash.substr(0, kHashDigits));
+  run.name = full_name(name, run);
   return run;
 }
 
@@ -271,8 +283,7 @@ void hand_over(const StudyFile& study, const std::map<std::string, std::string>&
     if (setting.of_trainer && setting.axis()) also += "-" + safe(setting.key + params.at(setting.key));
   }
   const auto seed = run.name.rfind("-seed");
-  run.name = fmt::format("{}{}-seed{}-{}", run.name.substr(0, seed), also, run.config.seed,
-                         run.hash.substr(0, kHashDigits));
+  run.name = full_name(run.name.substr(0, seed) + also, run);
 }
 
 }  // namespace
@@ -305,7 +316,13 @@ std::vector<std::optional<Beginning>> beginnings_of(std::span<const PlannedRun> 
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const train::RunConfig& config = runs[i].config;
     if (runs[i].trainer || config.rebalance != train::kNoRebalance) continue;
-    std::vector<std::size_t>& before = related[train::common_part(config)];
+    std::string part;
+    try {
+      part = train::common_part(config);
+    } catch (const base::StorageError&) {  // a file of the run is not here, as in parents_of
+      continue;
+    }
+    std::vector<std::size_t>& before = related[part];
     for (const std::size_t other : before) {
       const int epochs = train::alike_epochs(config, runs[other].config);
       if (epochs >= config.epochs || train::keeps_before(config, epochs)) continue;

@@ -2,6 +2,7 @@
 // what it is and changes when anything that matters changes.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,8 +14,10 @@
 
 namespace longtail::study {
 
+inline constexpr std::size_t kHashDigits = 10;  // of the hash, at the end of the name of a run
+
 struct PlannedRun {
-  std::string name;  // "progressive-rho100-seed42-1a2b3c4d5e": its folder under runs/
+  std::string name;  // "progressive-rho100-seed42-1a2b3c4d5e": its folder under runs/, at most 230 bytes
   std::string hash;  // SHA-256 of the identity of the configuration; the name ends with its first ten digits
   train::RunConfig config;  // resolved; the engine stays `auto` if a trainer does the run
   std::optional<Trainer> trainer{};

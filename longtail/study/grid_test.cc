@@ -9,6 +9,8 @@
 #include <set>
 
 #include "longtail/base/error.h"
+#include "longtail/base/file.h"
+#include "longtail/data/testing.h"
 
 namespace longtail::study {
 namespace {
@@ -80,8 +82,25 @@ TEST(Grid, CombinationsThatCannotBeNameTheirLine) {
 TEST(Grid, RefusesAParameterOfAStrategyOutOfRangeOrGivenTwice) {
   EXPECT_THAT(resolve_refusal("[grid]\nstrategy = [\"progressive\"]\ngamma = [1, -2]"),
               StartsWith("test.toml:3: "));
-  EXPECT_THAT(resolve_refusal("[grid]\nstrategy = [\"progressive:gamma=3\"]\ngamma = [1, 2]"),
-              HasSubstr("given twice"));
+  for (const char* gamma : {"3", "1"}) {  // 1 is what it would be if nobody had said anything
+    EXPECT_THAT(resolve_refusal("[grid]\nstrategy = [\"uniform\", \"progressive:gamma=" + std::string(gamma) +
+                                "\"]\ngamma = [0.5, 2]"),
+                HasSubstr("test.toml:3: `gamma` is given twice"));
+  }
+}
+
+TEST(Grid, TheNameOfARunFitsIntoAFileSystemWhateverItsParametersAre) {
+  const std::string some(180, 'a'), other(180, 'b');
+  const auto runs = resolve(parsed("[trainer]\ncommand = [\"true\"]\n[trainer.params]\nflags = [\"" + some +
+                                   some + "\", \"" + some + other + "\", \"" + some + "\"]"),
+                            "simd");
+  ASSERT_EQ(runs.size(), 3u);
+  for (const std::size_t i : {0U, 1U}) {
+    EXPECT_EQ(runs[i].name.size(), 230u);
+    EXPECT_TRUE(runs[i].name.ends_with("-seed42-" + runs[i].hash.substr(0, kHashDigits))) << runs[i].name;
+  }
+  EXPECT_NE(runs[0].name, runs[1].name);
+  EXPECT_THAT(runs[2].name, StartsWith("uniform-rho100-flags" + some + "-seed42-"));
 }
 
 TEST(Grid, NamesTheOtherAxesOfARun) {
@@ -295,6 +314,18 @@ TEST(Grid, RunsBeginAsTheEarlierRunThatTheyAreAlikeTheLongest) {
     EXPECT_EQ(beginnings[i]->epochs, expected) << runs[i].name;
     EXPECT_EQ(beginnings[i]->run, i / 10 * 10 + i % 2) << runs[i].name;
   }
+}
+
+TEST(Grid, RunsWhoseFileIsGoneBeginAsNoOther) {
+  const data::TempFolder folder;
+  base::write_atomically(folder / "counts.txt", std::string_view("5\n4\n"));
+  const auto runs =
+      resolve(parsed("[data]\nprofile = \"counts\"\ncounts_file = \"" + (folder / "counts.txt").string() +
+                     "\"\n[grid]\nmilestones = [[160, 180], [140, 180]]"),
+              "simd");
+  EXPECT_TRUE(beginnings_of(runs)[1]);
+  std::filesystem::remove(folder / "counts.txt");
+  EXPECT_FALSE(beginnings_of(runs)[1]);
 }
 
 TEST(Grid, RunsTrainEpochsThemselvesWhoseNetworksTheyKeep) {

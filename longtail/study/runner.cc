@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <csignal>
+#include <filesystem>
 #include <list>
 #include <optional>
 
@@ -27,6 +28,8 @@ using std::chrono::seconds;
 constexpr seconds kLookAgain(2);  // at what other processes did
 constexpr milliseconds kTick(400);
 constexpr int kBusy = 75;
+constexpr const char* kThisProgram =
+    "/proc/self/exe";  // the kernel has it while it runs, whatever becomes of its file
 constexpr int kMostAttempts =
     3;  // of one run by one process; more means that something is wrong with the place
 
@@ -59,6 +62,8 @@ class Runner {
     board_.jobs = options.jobs;
     for (const Seat& seat : board.seats) failed_before_.push_back(failure(seat.state));
     beginnings_ = beginnings_of(board.plan.runs);
+    std::error_code error;
+    if (std::filesystem::read_symlink(kThisProgram, error) == options.program) stand_in_ = kThisProgram;
   }
 
   Ending run() {
@@ -82,19 +87,31 @@ class Runner {
     bool told_end = false;  // it said how it ended
   };
 
+  void signal_all(int number) const {
+    for (const Active& active : active_) active.child.signal(number);
+  }
+
   void stop(Ending ending) {
     if (!board_.stopping) ending_ = ending;
     board_.stopping = true;
-    for (const Active& active : active_) active.child.signal(SIGTERM);
+    signal_all(SIGTERM);
+  }
+
+  // The place is to blame, and no run.
+  void halt(const std::string& why) {
+    if (storage_.empty()) storage_ = why;
+    stop(Ending::kFinished);
   }
 
   void check_for_end() {
     const int seen = signals_seen.exchange(0);
     if (seen > 0 && board_.stopping) {
-      for (const Active& active : active_) active.child.signal(SIGKILL);  // asked twice: at once
+      signal_all(SIGKILL);  // asked twice: at once
     } else if (seen > 0) {
       stop(Ending::kSignal);
-    } else if (!board_.stopping && (time_is_up() || (options_.enough && options_.enough(board_)))) {
+    } else if (board_.stopping) {
+      signal_all(SIGTERM);  // between fork and exec a child has our handlers and has not heard it
+    } else if (time_is_up() || (options_.enough && options_.enough(board_))) {
       stop(Ending::kTimeUp);
     }
   }
@@ -122,7 +139,7 @@ class Runner {
            (!parent.selected && status != Status::kRunning && status != Status::kFailed);
   }
   // Whether the run that this one begins as, if there is one, lets it start: it has left its state, or is not
-  // worth waiting for, neither under way nor to come.
+  // worth waiting for, neither under way nor to come, or past the epoch and will leave none.
   bool beginning_ready(std::size_t run) const {
     if (!beginnings_[run]) return true;
     const auto [before, epochs] = *beginnings_[run];
@@ -131,6 +148,7 @@ class Runner {
     const bool to_come =
         status == Status::kWaiting || status == Status::kInterrupted || status == Status::kRunning;
     if (!beginning.selected || !to_come || attempts_[before] >= kMostAttempts) return true;
+    if (beginning.state.epoch > epochs) return true;
     return base::present(
         train::branch_path(run_folder(board_.folder, board_.plan.runs[before].name), epochs));
   }
@@ -224,7 +242,7 @@ class Runner {
     if (seat.state.status == Status::kInterrupted)
       text = fmt::format("resumes after epoch {}", seat.state.epoch);
     if (seat.state.status == Status::kFailed) text = "again; it failed before: " + seat.state.note;
-    active_.push_back({i, Child(command)});
+    active_.push_back({i, Child(command, stand_in_)});
     ++attempts_[i];
     seat.ours = true;
     seat.last = Event{};
@@ -261,16 +279,14 @@ class Runner {
       seat.state.best = event.best;
     }
     if (event.kind == "failed" || event.kind == "storage") active.told_end = true;
-    if (event.kind == "storage" && storage_.empty()) {
-      storage_ = event.text;
-      stop(Ending::kFinished);
-    }
+    if (event.kind == "storage") halt(event.text);
     if (event.kind == "epoch" || event.kind == "damaged" || event.kind == "again" || event.kind == "failed") {
       watcher_.happened(board_, active.run, event);
     }
   }
 
   void conclude(std::list<Active>::iterator active) {
+    check_for_end();  // what ended the child may have been meant for all, and nobody has looked since
     const std::size_t run = active->run;
     Seat& seat = board_.seats[run];
     std::string wrong = active->child.finish();
@@ -282,6 +298,10 @@ class Runner {
       --attempts_[run];
       // Its parent may be trained again by another child, and this one has to wait for it.
       if (board_.parents[run]) see(*board_.parents[run]);
+    }
+    if (code == kNotStarted) {
+      halt(fmt::format("{} {}; bring it back, or build it again, and give the same command", options_.program,
+                       wrong));
     }
     if (!wrong.empty() && !board_.stopping) blame(run, wrong);
     seat.state = inspect(board_.folder, board_.plan.runs[run]);
@@ -307,6 +327,7 @@ class Runner {
   std::list<Active> active_;
   std::vector<int> attempts_;
   std::vector<std::optional<Beginning>> beginnings_;  // of each run: the run it begins as
+  std::string stand_in_;                              // for the program, if that is this one
   std::string storage_;                               // why nothing can be read or written
   Ending ending_ = Ending::kFinished;
   Clock::time_point begin_ = Clock::now();

@@ -57,6 +57,15 @@ void refuse_odd_time(const std::string& time) {
   }
 }
 
+// One partition, or several of which Slurm takes the first that is free.
+std::string checked_partition(const std::string& text) {
+  static const std::regex form("[A-Za-z0-9_.-]+(,[A-Za-z0-9_.-]+)*");
+  if (!std::regex_match(text, form))
+    fail<base::UsageError>("--partition `{}`: write it as a name or as names, as in cpu,long",
+                           base::quote::terminal(text));
+  return text;
+}
+
 std::string checked_gpus(const std::string& text) {
   static const std::regex form("([A-Za-z][A-Za-z0-9_.-]*:)?[1-9][0-9]*");
   if (!std::regex_match(text, form))
@@ -96,7 +105,7 @@ std::string batch_script(const std::string& study, const std::vector<std::string
   header("--job-name=" + header_safe("longtail-" + study));
   header(fmt::format("--array=0-{}{}", names.size() - 1,
                      options.max_parallel > 0 ? fmt::format("%{}", options.max_parallel) : ""));
-  if (!options.partition.empty()) header("--partition=" + header_safe(options.partition));
+  if (!options.partition.empty()) header("--partition=" + checked_partition(options.partition));
   if (!options.time.empty()) header("--time=" + options.time);
   if (options.cpus > 0) header(fmt::format("--cpus-per-task={}", options.cpus));
   if (!options.gpus.empty()) header("--gpus=" + checked_gpus(options.gpus));
@@ -129,6 +138,19 @@ exit "$code"
       fmt::arg("data", options.data.empty() ? "" : " --data " + shell(options.data)),
       fmt::arg("retry", options.retry_failed ? " --retry-failed" : ""));
   return text;
+}
+
+std::string parse_sbatch(const std::string& text) {
+  const auto lines = base::split(base::trim(text), '\n');
+  const std::string id(base::trim(base::split(base::trim(lines.back()), ';')[0]));
+  if (!base::parse_integer(id)) {
+    fail(
+        "sbatch took the job and said `{}`, in which there is no number of a job: it is not recorded; "
+        "`squeue --me` "
+        "shows it, and `scancel` takes it out of the queue",
+        base::quote::terminal(base::trim(text)));
+  }
+  return id;
 }
 
 SlurmWords parse_squeue(const std::string& text, const std::vector<SlurmJob>& jobs) {
@@ -180,9 +202,7 @@ SlurmJob submit(const std::string& study, const std::vector<std::string>& names,
   const fs::path script = options.folder / "slurm" / (stem + ".sh");
   base::write_atomically(list, base::join(names, "\n") + "\n");
   base::write_atomically(script, batch_script(study, names, list.string(), options));
-  // "123" or "123;cluster".
-  SlurmJob job{base::split(base::trim(slurm({"sbatch", "--parsable", output, script.string()})), ';')[0],
-               names};
+  SlurmJob job{parse_sbatch(slurm({"sbatch", "--parsable", output, script.string()})), names};
   jobs.push_back(job);
   json record = json::array();
   for (const SlurmJob& each : jobs) record.push_back({{"id", each.id}, {"runs", each.names}});

@@ -33,6 +33,10 @@ struct SlurmJob {
   std::vector<std::string> names;  // the run of each task
 };
 
+// The id in the answer of `sbatch --parsable`: "123" or "123;cluster", behind whatever the site greets with. An Error
+// if there is none.
+std::string parse_sbatch(const std::string& text);
+
 // What Slurm says of the tasks it still knows: run name -> "RUNNING on node3 for 12:04", "PENDING
 // (Resources)".
 using SlurmWords = std::map<std::string, std::string>;

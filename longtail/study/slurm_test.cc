@@ -50,6 +50,20 @@ TEST(BatchScript, HandsOnWhatIsAskedFor) {
   EXPECT_THAT(script, HasSubstr(" --threads 4 --data '/shared/data'"));
 }
 
+TEST(BatchScript, TakesPartitionsAsSlurmWritesThemAndRefusesWhatIsNone) {
+  for (const char* partition : {"cpu", "cpu,long", "a_b-c.d"}) {
+    SubmitOptions good = options();
+    good.partition = partition;
+    EXPECT_THAT(batch_script("paper", {"a"}, "/shared/list", good),
+                HasSubstr(std::string("#SBATCH --partition=") + partition + "\n"));
+  }
+  for (const char* partition : {"cpu long", ",cpu", "cpu,", "cpu\n#SBATCH --uid=0", "$(id)"}) {
+    SubmitOptions odd = options();
+    odd.partition = partition;
+    EXPECT_THROW(batch_script("paper", {"a"}, "/shared/list", odd), base::UsageError) << partition;
+  }
+}
+
 TEST(BatchScript, AsksForGpusAndRefusesWhatIsNoNumberOfThem) {
   EXPECT_THAT(batch_script("paper", {"a"}, "/shared/list", options()), Not(HasSubstr("--gpus")));
   for (const char* gpus : {"1", "8", "a100:2"}) {
@@ -102,7 +116,7 @@ TEST(BatchScript, RunsNothingThatIsHiddenInAName) {
     odd.program = "/bin/true";
     odd.folder = name;
     odd.data = name;
-    odd.partition = name;
+    odd.partition = "cpu,long";
     if (std::any_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; })) {
       EXPECT_THROW(batch_script(name, {name}, name, odd), base::UsageError);
       odd.folder = odd.data = "plain";
@@ -125,6 +139,20 @@ TEST(BatchScript, RunsNothingThatIsHiddenInAName) {
   }
   std::filesystem::current_path(before);
   std::filesystem::remove_all(folder);
+}
+
+TEST(Sbatch, AnswersWithTheIdOfAJobWhateverTheSiteGreetsWith) {
+  EXPECT_EQ(parse_sbatch("123\n"), "123");
+  EXPECT_EQ(parse_sbatch("123;cluster\n"), "123");
+  EXPECT_EQ(parse_sbatch("Welcome to the cluster!\nYour quota: 5\n\n123\n"), "123");
+  for (const char* text : {"", "\n", "Submitted batch job 123", "123\nGoodbye."}) {
+    try {
+      parse_sbatch(text);
+      FAIL() << text;
+    } catch (const base::Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("squeue --me")) << text;
+    }
+  }
 }
 
 TEST(Squeue, IsReadIntoWordsForEachRun) {

@@ -3,6 +3,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
 #include "longtail/base/quote.h"
+#include "longtail/base/spec.h"
 #include "longtail/base/text.h"
 #include "longtail/nn/loss.h"
 #include "longtail/sampling/strategy.h"
@@ -156,6 +158,8 @@ Setting make_setting(const std::string& section, const std::string& key, const t
       fail<UsageError>("{}: `{}` has `{}` twice", where, key, value);
     }
     setting.values.push_back(value);
+    if (key != "strategy") continue;
+    for (const auto& [said, ignored] : base::read_choice(key, text).arguments) setting.said.push_back(said);
   }
   if (setting.axis() && meaning.info && !meaning.info->identity) {
     fail<UsageError>("{}: `{}` does not change what a run computes, so it cannot be an axis of the grid",
@@ -164,15 +168,30 @@ Setting make_setting(const std::string& section, const std::string& key, const t
   return setting;
 }
 
+// Words for a trainer: scripts have lines and tabs, but study.toml has no way to write other control characters.
+std::string trainer_text(std::string text, const std::string& key, const std::string& where) {
+  std::string rest = text;
+  std::erase_if(rest, [](char c) { return c == '\n' || c == '\t'; });
+  base::require_plain(fmt::format("{}: `{}`", where, key), rest);
+  return text;
+}
+
 // A value of [trainer.params] as JSON, so that its type is kept.
 std::string param_value(const toml::node& node, const std::string& key, const std::string& where) {
-  if (const auto* text = node.as_string()) return nlohmann::json(text->get()).dump();
-  if (const auto* real = node.as_floating_point()) return nlohmann::json(real->get()).dump();
+  if (const auto* text = node.as_string())
+    return nlohmann::json(trainer_text(text->get(), key, where)).dump();
+  if (const auto* real = node.as_floating_point()) {
+    if (!std::isfinite(real->get()))
+      fail<UsageError>("{}: `{}` is {}, which JSON cannot say; give it as text (\"{}\")", where, key,
+                       real->get(), real->get());
+    return nlohmann::json(real->get()).dump();
+  }
   if (const auto text = scalar_text(node)) return *text;
   fail<UsageError>("{}: `{}` must be a plain value, or a list of plain values as an axis", where, key);
 }
 
 Setting param_setting(const std::string& key, const toml::node& node, const std::string& where) {
+  base::require_plain(where + ": the name of a parameter", key);
   if (train::run_params().find(key))
     fail<UsageError>("{}: `{}` is a parameter of a run; give a parameter of the trainer another name", where,
                      key);
@@ -203,7 +222,7 @@ void set_trainer(Trainer& trainer, const std::string& key, const toml::node& nod
       for (const toml::node& word : *list) {
         if (!word.is_string()) list = nullptr;
         if (!list) break;
-        trainer.command.push_back(word.as_string()->get());
+        trainer.command.push_back(trainer_text(word.as_string()->get(), key, where));
       }
     }
     if (!list || list->empty())
@@ -212,7 +231,11 @@ void set_trainer(Trainer& trainer, const std::string& key, const toml::node& nod
           where);
   } else if (key == "time_limit") {
     if (!node.is_string()) fail<UsageError>("{}: `time_limit` is text, as in \"2h\" or \"90m\"", where);
-    trainer.seconds = parse_duration(node.as_string()->get());
+    try {
+      trainer.seconds = parse_duration(node.as_string()->get());
+    } catch (const UsageError& error) {
+      fail<UsageError>("{}: `time_limit`: {}", where, error.what());
+    }
   } else if (key == "retries") {
     const auto* whole = node.as_integer();
     if (!whole || whole->get() < 0 || whole->get() > 100)

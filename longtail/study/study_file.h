@@ -35,7 +35,8 @@ struct Setting {
   std::vector<std::string> values;  // one, or more for an axis; as text, checked
   std::string where;                // "paper.toml:12" or "--set train.epochs=20", for errors
   bool of_strategy = false;
-  bool of_trainer = false;  // of [trainer.params]; values are JSON then
+  bool of_trainer = false;          // of [trainer.params]; values are JSON then
+  std::vector<std::string> said{};  // of `strategy`: the parameters that a value gives, be it their default
 
   bool axis() const { return values.size() > 1; }
 };

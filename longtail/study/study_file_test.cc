@@ -107,6 +107,23 @@ TEST(StudyFile, RefusesAnAxisThatChangesNothing) {
   EXPECT_THAT(parse_refusal("[run]\nthreads = [1, 2]"), HasSubstr("cannot be an axis"));
 }
 
+TEST(StudyFile, RefusesForATrainerWhatCannotBeHandedOnOrWrittenDown) {
+  const std::string trainer = "[trainer]\ncommand = [\"x\"]\n";
+  EXPECT_THAT(parse_refusal(trainer + "[trainer.params]\nx = inf"), HasSubstr("test.toml:4: `x` is inf"));
+  EXPECT_THAT(parse_refusal(trainer + "[trainer.params]\nx = [1.5, nan]"), HasSubstr("JSON cannot say"));
+  EXPECT_THAT(parse_refusal(trainer + "time_limit = \"0s\""),
+              HasSubstr("test.toml:3: `time_limit`: `0s` is no length of time"));
+  for (const char* wrong : {"\\u001b[2J", "\\u007f"}) {
+    const std::string text = "\"" + std::string(wrong) + "\"";
+    for (const std::string& study :
+         {trainer + "[trainer.params]\nx = " + text, trainer + "[trainer.params]\nx = [1, " + text + "]",
+          trainer + "[trainer.params]\n" + text + " = 1", "[trainer]\ncommand = [\"x\", " + text + "]"}) {
+      EXPECT_THROW(parse_study(study, "test.toml"), base::Error) << study;
+    }
+  }
+  EXPECT_EQ(parse_refusal(trainer + "[trainer.params]\nx = \"two\\nlines\\tand a tab\""), "(accepted)");
+}
+
 TEST(StudyFile, RefusesWhatIsNotToml) {
   EXPECT_THAT(parse_refusal("[train\nlr = 1"), HasSubstr("some/test.toml:1: "));
   EXPECT_THAT(parse_refusal("[train]\nlr = = 1"), HasSubstr("some/test.toml:2: "));

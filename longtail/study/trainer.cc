@@ -301,10 +301,28 @@ void check_trainer_log(const PlannedRun& run, const train::RunLog& log) {
   if (log.finished) compare("number of epochs", log.epochs(), run.config.epochs);
 }
 
+namespace {
+
+// Whether the trainer did the run, and the process that called it ended before it could say so.
+bool is_finished(const PlannedRun& run, const fs::path& log_file) {
+  try {
+    const train::RunLog log = train::read_log(log_file);
+    check_trainer_log(run, log);
+    return log.finished;
+  } catch (const base::StorageError&) {
+    throw;
+  } catch (const base::Error&) {
+    return false;  // there is none, or the trainer will write another
+  }
+}
+
+}  // namespace
+
 void run_trainer(const PlannedRun& run, const TrainerCall& call) {
   base::write_atomically(call.folder / "config.json", config_json(run, call.data, call.threads));
   const fs::path path = call.folder / "log.json";
   LogWatch watch(call);
+  if (is_finished(run, path)) return;
   for (int failures = 0;;) {
     const int before = watch.epochs();
     std::string wrong = call_once(run, call, watch);

@@ -48,7 +48,7 @@ struct TrainerCall {
   std::function<void(const std::string& sentence)> on_note;  // a call failed and is repeated
 };
 
-// Calls the trainer until its log is finished. Throws base::Interrupted if stopped (also if the trainer was, just
+// Calls the trainer until its log is finished, which it may be already. Throws base::Interrupted if stopped (also if the trainer was, just
 // before), base::Error with the reason if a call fails, takes too long or writes a log that is not of this run; the
 // last lines of its output are in the reason, all of it is in FOLDER/output.txt.
 void run_trainer(const PlannedRun& run, const TrainerCall& call);

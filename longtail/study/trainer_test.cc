@@ -13,6 +13,8 @@
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
 #include "longtail/study/grid.h"
+#include "longtail/train/log_writer.h"
+#include "longtail/train/metrics.h"
 
 namespace longtail::study {
 namespace {
@@ -84,6 +86,34 @@ TEST_F(ScriptedTrainer, ThatIsStoppedJustBeforeTheStudyIsInterruptedAndHasNotFai
   } catch (const base::Error& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("killed by signal 15"));
   }
+}
+
+// The study was killed between the end of the trainer and the record of it.
+TEST_F(ScriptedTrainer, WhoseLogIsFinishedIsNotCalledAgain) {
+  run_.config.epochs = 1;
+  run_.hash = "1234";
+  const auto write_finished = [&](const std::string& hash) {
+    train::RunLog head;
+    head.dataset = run_.config.dataset;
+    head.strategy = run_.config.strategy;
+    head.seed = run_.config.seed;
+    head.class_counts = {20, 10};
+    head.fingerprint.protocol = hash;
+    train::LogWriter log(folder_, head);
+    log.epoch({2.0, 50, 0.1},
+              train::result_of_counts(std::vector<int>{5, 5}, std::vector<int>{10, 10}, log.groups(), 1, 0));
+    log.finish();
+  };
+  write("trainer.sh", "echo yes > \"$1/called\"\nexit 3\n");
+  int epochs = 0;
+  call_.on_log = [&](const train::RunLog& log) { epochs = log.epochs(); };
+  write_finished(run_.hash);
+  EXPECT_NO_THROW(run_trainer(run_, call_));
+  EXPECT_FALSE(has("called"));
+  EXPECT_EQ(epochs, 1);
+  write_finished("of another run");
+  EXPECT_THROW(run_trainer(run_, call_), base::Error);
+  EXPECT_TRUE(has("called"));
 }
 
 // As torchrun starts its workers: a signal to the group of the command does not reach them.

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "longtail/base/error.h"
+#include "longtail/base/file.h"
 #include "longtail/base/file_events.h"
 #include "longtail/base/quote.h"
 #include "longtail/base/stop_signals.h"
@@ -18,6 +19,8 @@
 #include "longtail/study/record.h"
 #include "longtail/train/beginning.h"
 #include "longtail/train/checkpoint.h"
+#include "longtail/train/rebalance.h"
+#include "longtail/train/rebalance_method.h"
 #include "longtail/train/run.h"
 #include "longtail/train/run_folder.h"
 
@@ -264,13 +267,32 @@ void forget_lost_network(const fs::path& folder, const PlannedRun& run, const Te
   if (damaged) set_aside(train::state_path(folder));
 }
 
+// Whether a rebalanced run was finished, and the process ended before it could say so: nothing is left to start from.
+bool is_rebalanced(const fs::path& folder, const PlannedRun& run) {
+  if (run.config.rebalance == train::kNoRebalance) return false;
+  try {
+    return train::finished_rebalance(run.config, folder).has_value();
+  } catch (const base::DamagedFile&) {
+    return false;  // told when it is done again
+  }
+}
+
 fs::path trained_parent(const PlannedRun& run, const WorkOptions& options, const Teller& teller) {
   const std::string hash = parent_hash(run);
-  if (hash.empty()) return {};
+  if (hash.empty() || is_rebalanced(options.run_folder, run)) return {};
+  std::string wrong;  // with the folder whose name promises it
   for (const auto& entry : fs::directory_iterator(options.run_folder.parent_path())) {
     const fs::path& folder = entry.path();
-    if (!folder.filename().string().ends_with("-" + hash.substr(0, 10))) continue;
-    const PlannedRun parent = read_run(folder);
+    if (!folder.filename().string().ends_with("-" + hash.substr(0, kHashDigits))) continue;
+    PlannedRun parent;
+    try {
+      parent = read_run(folder);
+    } catch (const base::StorageError&) {
+      throw;
+    } catch (const base::Error& error) {  // somebody's copy, under a name of their own, say
+      wrong += fmt::format("; {}", error.what());
+      continue;
+    }
     if (parent.hash != hash) continue;
     // Several runs may start from one that is finished.
     if (can_be_started_from(folder, parent)) return folder;
@@ -283,8 +305,8 @@ fs::path trained_parent(const PlannedRun& run, const WorkOptions& options, const
     train_run(first, teller);
     return folder;
   }
-  base::fail("there is no folder of the run that this one is rebalanced from, in {}",
-             options.run_folder.parent_path().string());
+  base::fail("there is no folder of the run that this one is rebalanced from, in {}{}",
+             options.run_folder.parent_path().string(), wrong);
 }
 
 // Records the reason, unless there is nowhere to write it.
@@ -341,6 +363,11 @@ int work(const WorkOptions& options, int out) {
   action.sa_flags = SA_RESTART;
   for (const int signal : base::kStopSignals) base::catch_stop_signal(signal, action);
   try {
+    if (!base::present(options.run_folder)) {
+      base::fail<base::StorageError>(
+          "{} is gone: the study was changed by another command; give this command again to go on with it",
+          options.run_folder.string());
+    }
     const auto lock = FileLock::try_take(lock_path(options.run_folder));
     if (!lock) {
       teller.tell("busy");

@@ -90,9 +90,18 @@ void read_array(std::string_view& body, const json& sizes, const char* name, std
   body.remove_prefix(size * sizeof(float));
 }
 
+// What a sound file says and this program does not know, only another version can have meant.
+nn::ResNetSpec known_spec(const Checkpoint& checkpoint) {
+  try {
+    return checkpoint.spec();
+  } catch (const base::Error& error) {
+    fail<base::OtherVersion>("{}", error.what());
+  }
+}
+
 // The arrays must fit the network that the configuration names.
 void check_sizes(const Checkpoint& checkpoint) {
-  const nn::ParameterLayout layout = nn::parameter_layout(checkpoint.spec());
+  const nn::ParameterLayout layout = nn::parameter_layout(known_spec(checkpoint));
   const auto fits = [&](const NetworkState& network) {
     return std::cmp_equal(network.parameters.size(), layout.parameter_count) &&
            std::cmp_equal(network.buffers.size(), layout.buffer_count);

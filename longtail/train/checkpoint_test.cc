@@ -147,6 +147,25 @@ TEST(Checkpoint, OfAnotherVersionIsNotCalledDamaged) {
   }
 }
 
+TEST(Checkpoint, ThatSaysWhatOnlyANewerVersionKnowsIsNotCalledDamaged) {
+  const data::TempFolder folder;
+  const fs::path path = folder / "newer.ckpt";
+  for (const auto& [key, value] : {std::pair("loss", "of_tomorrow"), std::pair("of_tomorrow", "1"),
+                                   std::pair("model", "resnet99999"), std::pair("width", "three")}) {
+    Checkpoint checkpoint = sample(false);
+    checkpoint.config[key] = value;
+    write_checkpoint(path, checkpoint);
+    try {
+      read_checkpoint(path);
+      FAIL() << "it was read: " << key;
+    } catch (const base::DamagedFile& error) {
+      FAIL() << "a study would set it aside: " << error.what();
+    } catch (const base::OtherVersion& error) {
+      EXPECT_THAT(error.what(), HasSubstr("use the longtail that wrote it"));
+    }
+  }
+}
+
 // `prlimit --as` while a run resumes: a study sets aside what is called damaged and starts the run again.
 TEST(Checkpoint, IsNotCalledDamagedWhenMemoryRunsOut) {
 #if defined(LONGTAIL_SANITIZED)

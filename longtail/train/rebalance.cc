@@ -99,7 +99,7 @@ class Rebalance {
         pool_(where.threads == 0 ? base::available_cpus() : where.threads) {
     if (fs::exists(state_path(options_.folder))) {
       state_ = read_state(options_.folder);
-      if (!is_run(state_, config_)) refuse_other_config(options_.folder, state_.config, config_map(config_));
+      refuse_other_run(options_.folder, state_, config_);
       if (state_.log->parent->network != network_hash(parent_.network)) {
         fail("the run in {} was made from another network than the one in {}; use another folder",
              options_.folder.string(), parent.string());
@@ -301,7 +301,24 @@ void Rebalance::measure() {
 
 }  // namespace
 
+namespace {
+
+// The log of the run in the folder, if it is finished, for who has its parent no more.
+std::optional<RunLog> finished_orphan(const RunConfig& where, const RunOptions& options) {
+  if (!base::present(state_path(options.folder))) return std::nullopt;
+  const FolderLock lock(options.folder);
+  auto log = finished_rebalance(config_of(read_state(options.folder), where), options.folder);
+  if (log && options.on_note)
+    options.on_note(fmt::format("The run in {} is finished already.", options.folder.string()));
+  return log;
+}
+
+}  // namespace
+
 RunLog rebalance(const fs::path& parent, const RunConfig& where, const RunOptions& options) {
+  if (!base::present(state_path(parent))) {
+    if (auto log = finished_orphan(where, options)) return *log;
+  }
   return Rebalance(parent, where, options).go();
 }
 

@@ -209,6 +209,16 @@ TEST_F(RebalanceRun, AFinishedRunMendsALostLog) {
   }
 }
 
+TEST_F(RebalanceRun, AFinishedRunNeedsItsParentNoMore) {
+  const RunLog log = made("ncm", "orphan");
+  fs::rename(folder_ / "parent", folder_ / "away");
+  fs::remove(folder_ / "orphan" / "log.json");
+  EXPECT_EQ(log_text(made("ncm", "orphan")), log_text(log));
+  EXPECT_EQ(log_text(read_log(folder_ / "orphan" / "log.json")), log_text(log));
+  EXPECT_THAT(error_of("tau_norm", "orphan"), HasSubstr("holds no run"));
+  EXPECT_THAT(error_of("ncm", "another"), HasSubstr("holds no run"));
+}
+
 TEST_F(RebalanceRun, WhatCannotBeIsRefusedBeforeTheParentIsTrained) {
   const auto refusal = [&](const RunConfig& config, const std::string& name) -> std::string {
     try {

@@ -96,7 +96,7 @@ class Training {
     // A finished run needs neither data nor engine.
     if (std::filesystem::exists(state_path(options_.folder))) {
       state_ = read_state(options_.folder);
-      if (!is_run(state_, config_)) refuse_other_config(options_.folder, state_.config, config_map(config_));
+      refuse_other_run(options_.folder, state_, config_);
       read_timings(log_path(options_.folder), *state_.log);
     }
     if (finished()) return;
@@ -438,10 +438,8 @@ RunLog run_training(const RunConfig& config, const RunOptions& options) {
   }
   // What cannot be is refused before the parent is trained.
   const RunConfig wanted = resolved(config);
-  if (base::present(state_path(options.folder))) {
-    const Checkpoint held = read_state(options.folder);
-    if (!is_run(held, wanted)) refuse_other_config(options.folder, held.config, config_map(wanted));
-  }
+  if (base::present(state_path(options.folder)))
+    refuse_other_run(options.folder, read_state(options.folder), wanted);
   RunConfig first = config;
   first.rebalance = kNoRebalance;
   RunOptions training = options;

@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -34,10 +35,10 @@ FolderLock::FolderLock(const fs::path& folder) {
     const std::string reason = std::strerror(errno);
     ::close(descriptor_);
     if (taken) {
-      base::fail("another process is training in {}; wait for it to end or use another folder",
-                 folder.string());
+      base::fail<base::StorageError>(
+          "another process is training in {}; wait for it to end or use another folder", folder.string());
     }
-    base::fail("cannot lock the folder {}: {}", folder.string(), reason);
+    base::fail<base::StorageError>("cannot lock the folder {}: {}", folder.string(), reason);
   }
   remove_temporaries(folder);
   remove_temporaries(folder / "kept");
@@ -56,8 +57,11 @@ void mend_log(const fs::path& folder, const RunLog& log) {
 }
 
 bool is_run(const Checkpoint& held, const RunConfig& config) {
-  return held.config == config_map(config) ||
-         (held.log && held.log->fingerprint.protocol == config_hash(config));
+  const std::map<std::string, std::string> map = config_map(config);
+  const bool of_file = std::any_of(map.begin(), map.end(),
+                                   [](const auto& entry) { return names_file(entry.first, entry.second); });
+  if (!of_file && held.config == map) return true;
+  return held.log && held.log->fingerprint.protocol == config_hash(config);
 }
 
 namespace {
@@ -88,6 +92,20 @@ void refuse_other_config(const fs::path& folder, const std::map<std::string, std
         "{} holds a run with `{}` = `{}`, but here it is `{}`; use another folder, or the same parameters to "
         "resume",
         folder.string(), key, said(value(held, key)), said(value(wanted, key)));
+  }
+}
+
+void refuse_other_run(const fs::path& folder, const Checkpoint& held, const RunConfig& wanted) {
+  if (is_run(held, wanted)) return;
+  const std::map<std::string, std::string> map = config_map(wanted);
+  refuse_other_config(folder, held.config, map);
+  for (const auto& [key, value] : map) {
+    if (!names_file(key, value)) continue;
+    base::fail(
+        "{} holds a run with another content of `{}` = `{}` than it has now; use another folder, or bring "
+        "the "
+        "old content back",
+        folder.string(), key, value);
   }
 }
 

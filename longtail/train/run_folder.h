@@ -14,7 +14,7 @@ namespace longtail::train {
 // Keeps a second process out of a folder. The lock goes with the process, however it ends.
 class FolderLock {
  public:
-  // Creates the folder if needed, and takes it away again if it stays empty; an Error if another process
+  // Creates the folder if needed, and takes it away again if it stays empty; a StorageError if another process
   // works in it. Removes the temporary files that a killed process left.
   explicit FolderLock(const std::filesystem::path& folder);
   ~FolderLock();
@@ -33,11 +33,13 @@ void remove_temporaries(const std::filesystem::path& folder);
 // which has it, and the log.
 void mend_log(const std::filesystem::path& folder, const RunLog& log);
 
-// Whether what a folder holds is the run of a resolved configuration: the same parameters, or the same hash, since a file
-// that one of them names may have another path by now.
+// Whether what a folder holds is the run of a resolved configuration: the same parameters or, where one of them names a
+// file, the same hash: the file may have another path by now, or another content.
 bool is_run(const Checkpoint& held, const RunConfig& config);
+// An Error naming the parameter that differs, unless it is.
+void refuse_other_run(const std::filesystem::path& folder, const Checkpoint& held, const RunConfig& wanted);
 
-// An Error naming the parameter that differs. Files are compared by what they say.
+// An Error naming the parameter that differs. Files are compared by what they say now.
 void refuse_other_config(const std::filesystem::path& folder, const std::map<std::string, std::string>& held,
                          const std::map<std::string, std::string>& wanted);
 // An Error saying what changed since the run began: the data set, the subset, the initial weights.
