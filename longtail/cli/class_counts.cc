@@ -53,8 +53,7 @@ void refuse_beside_counts(const App& command, std::initializer_list<const char*>
     if (command.count(flag) == 0) continue;
     base::fail<base::UsageError>(
         "--counts takes the images of each class from a file as they are, so {} would do nothing; leave one "
-        "of "
-        "the two out",
+        "of the two out",
         flag);
   }
 }

@@ -92,8 +92,7 @@ Stop read_stop(const ProbeOptions& options, const train::RunConfig& config, cons
   if (!fs::exists(path)) {
     base::fail(
         "{} has no network after {} epochs: kept are {}, and the last has {}; train it again in another "
-        "folder "
-        "with --keep-epochs {}",
+        "folder with --keep-epochs {}",
         options.run, text, kept_words(kept_epochs(options.run)), state.epochs_done, text);
   }
   train::Checkpoint kept = train::read_checkpoint(path);
@@ -112,8 +111,7 @@ void refuse_other_data(const ProbeOptions& options, const data::Dataset& dataset
   if (options.run.empty() || train::read_state(options.run).log->fingerprint.data == dataset.hash) return;
   base::fail(
       "the data set {} holds other images now than when the run in {} was trained; bring them back, or give "
-      "the "
-      "folder that was used with --data",
+      "the folder that was used with --data",
       dataset.name, options.run);
 }
 

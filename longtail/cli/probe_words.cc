@@ -231,10 +231,9 @@ std::string probe_text(const ProbeReport& report) {
   const bool bf16 = report.engine == "amx";
   std::string out = sentences(
       "How the gradient of a mini-batch behaves on this very network, measured on the training images: how "
-      "far its "
-      "mean is from that of uniform sampling (bias) and how much it varies from batch to batch (variance). "
-      "The exact "
-      "formula and real mini-batches should agree; Proposition 1, the paper's, is set beside them.");
+      "far its mean is from that of uniform sampling (bias) and how much it varies from batch to batch "
+      "(variance). The exact formula and real mini-batches should agree; Proposition 1, the paper's, is set "
+      "beside them.");
   out += "\n" +
          sentences(fmt::format(
              "{}; engine {}{}, images not augmented", report.title, report.engine,

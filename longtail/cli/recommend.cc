@@ -224,9 +224,8 @@ void refuse_changes(const RecommendArguments& arguments, const RecommendPlan& he
   if (!arguments.goal.empty() && held.goal && *held.goal != wanted_goal(arguments)) {
     base::fail<base::UsageError>(
         "{0} holds a race that is decided by --goal {1}, which {2} cannot change now; leave the flag out to "
-        "resume, "
-        "or give another --out. What its runs say of the other goal: longtail report {0} --goal {2} --out "
-        "DIR",
+        "resume, or give another --out. What its runs say of the other goal: longtail report {0} --goal {2} "
+        "--out DIR",
         out.string(), report::goal_name(*held.goal), arguments.goal);
   }
   // What they decide is compared: `--groups auto` changes nothing where that is the default.
@@ -245,8 +244,7 @@ void refuse_changes(const RecommendArguments& arguments, const RecommendPlan& he
     if (has == asked) continue;
     base::fail<base::UsageError>(
         "{} holds a plan with {} {}, which {} cannot change now; leave the flag out to resume, or give "
-        "another "
-        "--out",
+        "another --out",
         out.string(), entry.info.flag(), has, asked);
   }
 }

@@ -86,8 +86,7 @@ class RaceRunner {
       if (before == now) {
         base::fail(
             "the race in {0} cannot go on: the runs for the look after {1} seeds are not all done, and none "
-            "could be "
-            "trained; `longtail study status {0}` shows them",
+            "could be trained; `longtail study status {0}` shows them",
             out_.string(), *race.next);
       }
       before = now;
@@ -130,8 +129,7 @@ class RaceRunner {
     if (hash != race_data_) {
       base::fail<base::UsageError>(
           "the data set {} holds other images now than those that the race in {} is about; bring them back, "
-          "or give "
-          "another --out",
+          "or give another --out",
           plan_.config.dataset, out_.string());
     }
     data_seen_ = true;

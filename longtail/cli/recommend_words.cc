@@ -95,8 +95,7 @@ std::string size_words(const RecommendPlan& plan) {
   if (plan.picture_side <= plan.config.image_size) return "";
   return fmt::format(
       "The answer is about images of {0}x{0} pixels: the pictures were averaged down to that, and half of "
-      "them are "
-      "{1} or more at the shorter side. With larger images it may be another.",
+      "them are {1} or more at the shorter side. With larger images it may be another.",
       plan.config.image_size, plan.picture_side);
 }
 

@@ -40,8 +40,7 @@ struct ByThresholds final : Cut {
     if (tail_up_to > head_above) {
       base::fail(
           "the groups `{},{}` overlap; the first threshold (head above it) must not be below the second "
-          "(tail up "
-          "to it)",
+          "(tail up to it)",
           head_above, tail_up_to);
     }
   }
@@ -71,8 +70,7 @@ std::string written_out(std::string_view text) {
   if (text.find_first_not_of("0123456789-, ") == std::string_view::npos) {
     base::fail(
         "`{}` is no definition of groups; write `paper`, `field`, `auto`, or two thresholds such as `100,20` "
-        "(head "
-        "above 100 images, tail up to 20)",
+        "(head above 100 images, tail up to 20)",
         text);
   }
   return std::string(text);

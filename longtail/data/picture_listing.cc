@@ -160,8 +160,7 @@ void drop_untrained(std::vector<std::string>& classes, Decoded& train, Decoded& 
   if (!only_tested.empty() && untested.size() == kept.size()) {
     fail(
         "{}: no class of the test part has training pictures (test: {}; train: {}); a class has to be called "
-        "the same "
-        "in both",
+        "the same in both",
         where, names_text(only_tested), names_text(kept));
   }
   const auto remark = [&](const std::vector<std::string>& names, const char* one, const char* many) {

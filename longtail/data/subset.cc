@@ -119,8 +119,7 @@ base::ParamTable<SubsetConfig> subset_params() {
   table
       .add("profile", &SubsetConfig::profile,
            "Class sizes: exponential as in the paper, a step, all images as they are (natural), or counts "
-           "from "
-           "a file; default is exp for the published data sets and natural for your own.")
+           "from a file; default is exp for the published data sets and natural for your own.")
       .one_of({"default", "exp", "step", "natural", "counts"});
   table.add("rho", &SubsetConfig::rho, "Imbalance ratio: the largest class over the smallest (exp and step).")
       .at_least(1);
@@ -135,8 +134,7 @@ base::ParamTable<SubsetConfig> subset_params() {
   table
       .add("class_order", &SubsetConfig::class_order,
            "Which class is the largest (exp and step): label order, shuffled by the run's seed, by a seed of "
-           "its own "
-           "(shuffled:7), or a file of labels, largest class first.")
+           "its own (shuffled:7), or a file of labels, largest class first.")
       .check("label | shuffled | shuffled:SEED | FILE", [](const std::string& text) {
         if (text.empty())
           fail("`class_order` is empty; write label, shuffled, shuffled:SEED or the name of a file");
@@ -184,8 +182,7 @@ void refuse_idle_cut(const SubsetConfig& decided, std::string_view dataset, bool
   if (takes_ratio(decided) || idle.empty()) return;
   fail<base::UsageError>(
       "`{0}` says how classes are cut, but the profile {1} does not cut them so; leave `{0}` out, or choose "
-      "the "
-      "profile `exp` or `step`",
+      "the profile `exp` or `step`",
       idle, profile_words(decided, dataset));
 }
 

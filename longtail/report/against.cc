@@ -232,8 +232,7 @@ Against against_paper(const Results& results, const SummaryOptions& options) {
   }
   table.notes.push_back(
       "Points: ours minus the paper's. Seed std: the same in units of the standard deviation over seeds "
-      "(root "
-      "mean square of the two; the paper's alone if ours is one seed). The paper's are means of three "
+      "(root mean square of the two; the paper's alone if ours is one seed). The paper's are means of three "
       "seeds.");
   if (options.at == At::kLast)
     table.notes.push_back("Ours at the last epoch, the paper's at the best epoch.");

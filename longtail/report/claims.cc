@@ -274,8 +274,7 @@ Table claims_table(const std::vector<Claim>& claims) {
   table.notes.push_back("The findings: " + base::join(findings, ". ") + ".");
   table.notes.push_back(
       "So far: from fewer than three seeds. Cannot be told: the runs that would tell are not there, or are "
-      "too "
-      "few.");
+      "too few.");
   return table;
 }
 

@@ -121,8 +121,7 @@ NamedFigure ranked(const Drawing& d, const std::string& name, const std::string&
       const Look& look = d.look[order[r]];
       plot += fmt::format(
           "{0}${1} using 3:2:4:(0) with vectors nohead lw 1.8 lc rgb '{3}', ${1} using 1:2 with points pt "
-          "{2} "
-          "ps 0.8 lc rgb '{3}'",
+          "{2} ps 0.8 lc rgb '{3}'",
           plot.empty() ? "plot " : ", ", block, look.point, look.colour);
     }
     script += plot.empty() ? fmt::format(

@@ -52,8 +52,7 @@ void remark_on_statistics(const Summary& summary, std::vector<std::string>& rema
   if (families == 0) return;
   remarks.push_back(fmt::format(
       "Intervals: 95%, together for all comparisons of one metric in one condition with {} (Dunnett; a run "
-      "is "
-      "strategy + seed + residual, one residual for all strategies). Established: the interval does not "
+      "is strategy + seed + residual, one residual for all strategies). Established: the interval does not "
       "contain 0.",
       summary.baseline.title()));
   remarks.push_back(fmt::format(
@@ -96,8 +95,7 @@ void remark_on_sharing(const Summary& summary, std::vector<std::string>& remarks
   if (most == 0) return;
   remarks.push_back(fmt::format(
       "{} of {} series share{} a training with another (rebalanced from the same networks, or alike until an "
-      "epoch), "
-      "so that chance moves them together: the residual is taken from one series of each training.",
+      "epoch), so that chance moves them together: the residual is taken from one series of each training.",
       most, of, most == 1 ? "s" : ""));
 }
 

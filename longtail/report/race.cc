@@ -23,8 +23,7 @@ std::optional<RaceRules> read_race(const std::filesystem::path& folder) {
   }
   base::fail(
       "{} is damaged, so it is not known what the race was decided by; move it away to have the runs "
-      "reported "
-      "as those of any study",
+      "reported as those of any study",
       file.string());
 }
 

@@ -285,12 +285,10 @@ TEST(RecommendationTest, ARivalWithoutSpreadIsSaidToBeThat) {
 TEST(RecommendationTest, WhereSeedsDifferTheSentenceNamesTheLeaderOfTheSeedsTheyShareAndSaysSo) {
   const Recommendation pair = recommend({.table = {{"uniform", "progressive"}, {{40, 44}, {41, kNaN}}}});
   EXPECT_EQ(pair.leader, "progressive");
-  EXPECT_EQ(
-      pair.sentence,
-      "Nothing can be recommended. No two strategies have more than one seed in common, so there is no "
-      "telling "
-      "a difference from the spread between seeds: run at least three seeds of each. So far progressive has "
-      "the highest balanced accuracy on the seeds they share (41.0 over all its own).");
+  EXPECT_EQ(pair.sentence,
+            "Nothing can be recommended. No two strategies have more than one seed in common, so there is no "
+            "telling a difference from the spread between seeds: run at least three seeds of each. So far "
+            "progressive has the highest balanced accuracy on the seeds they share (41.0 over all its own).");
   const Recommendation close =
       recommend({.table = {{"uniform", "progressive"}, {{40, 44, 48}, {40.8, 45.1, kNaN}}}});
   EXPECT_EQ(close.leader, "progressive");

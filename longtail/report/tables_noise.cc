@@ -81,10 +81,9 @@ std::optional<Table> noise_table(const Results& results, const Summary& summary,
   if (table.rows.empty()) return std::nullopt;
   table.notes.push_back(fmt::format(
       "Seeds: the residual after strategy and seed. Test images: binomial, as if other images of the same "
-      "kind had "
-      "been drawn; the runs of a report share their test images, so this part is not in the intervals of "
-      "differences. With {:.0f} test images the accuracy of a class is known to ± {} points (95%, Wilson, at "
-      "50%).",
+      "kind had been drawn; the runs of a report share their test images, so this part is not in the "
+      "intervals of differences. With {:.0f} test images the accuracy of a class is known to ± {} points "
+      "(95%, Wilson, at 50%).",
       fewest, fixed(100 * (wilson(0.5, fewest).high - 0.5), 0)));
   return table;
 }

@@ -58,8 +58,7 @@ void refuse_feedback(const Strategy& strategy) {
   if (strategy.feedback() == Feedback::kNone) return;
   base::fail(
       "strategy `{}` depends on the accuracies of the classes during a training, so it cannot be computed "
-      "ahead of "
-      "one; `longtail train` runs it, and the log of the run has what it saw",
+      "ahead of one; `longtail train` runs it, and the log of the run has what it saw",
       strategy.name());
 }
 

@@ -313,8 +313,7 @@ PlannedRun read_run(const fs::path& folder) {
   if (hash != run.hash || folder.filename().string() != run.name) {
     fail(
         "{}/run.json is damaged: it is not the configuration that its name promises; remove it and run the "
-        "study "
-        "again",
+        "study again",
         folder.string());
   }
   return run;

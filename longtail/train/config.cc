@@ -50,8 +50,7 @@ void add_data_params(Table& table) {
       .add("val_fraction", &RunConfig::val_fraction,
            "Part of each class of the training subset that is held out; the best epoch is then chosen on it "
            "instead of on the test set. -1: none for the published data sets; for your own a tenth, if that "
-           "is "
-           "at least ten images of each of head, medium and tail.")
+           "is at least ten images of each of head, medium and tail.")
       .check("-1, or from 0 to 0.9", [](const std::string& text) {
         const double value = base::parse_real(text).value_or(-2);
         if (value != -1 && !(value >= 0 && value <= 0.9))
@@ -100,8 +99,7 @@ void add_train_params(Table& table) {
       .add("select", &RunConfig::select,
            "What makes an epoch the best: the highest overall accuracy, the highest mean of the classes' "
            "accuracies (balanced), the highest mean of the tail's, or being the last; default is overall for "
-           "the "
-           "published data sets and balanced for your own.")
+           "the published data sets and balanced for your own.")
       .one_of({"default", "overall", "balanced", "tail", "last"})
       .omitted("overall");
   table
@@ -121,8 +119,7 @@ void add_train_params(Table& table) {
   table
       .add("schedule", &RunConfig::schedule,
            "Learning rate after the warm-up: multiplied by lr_decay at each milestone, a half cosine down to "
-           "0, or "
-           "constant.")
+           "0, or constant.")
       .check(schedule_choices(), [](const std::string& text) { make_schedule(text); });
   table
       .add("warmup_epochs", &RunConfig::warmup_epochs,
@@ -131,8 +128,7 @@ void add_train_params(Table& table) {
   table
       .add("milestones", &RunConfig::milestones,
            "Epochs, counted from 0, at which the learning rate is multiplied by lr_decay. Empty: 80% and 90% "
-           "of the "
-           "epochs, which is 160,180 of 200.")
+           "of the epochs, which is 160,180 of 200.")
       .at_least(1);
   table.add("lr_decay", &RunConfig::lr_decay, "Factor of the learning rate at each milestone.").above(0);
   table
@@ -223,8 +219,7 @@ void check(const RunConfig& config) {
   if (config.head == "cosine" && nn::make_loss(config.loss, {})->logit_scale() == 1) {
     base::fail<base::UsageError>(
         "`head` is cosine, whose logits are from -1 to 1, and the loss `{}` takes them as they are; use a "
-        "loss "
-        "that multiplies them (--loss ldam), or --head linear",
+        "loss that multiplies them (--loss ldam), or --head linear",
         config.loss);
   }
   if (config.head == "cosine" && config.rebalance != kNoRebalance) {

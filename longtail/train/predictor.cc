@@ -22,8 +22,7 @@ ImageFacts image_facts(const RunLog& log, int channels, const std::filesystem::p
   if (!published) {
     fail(
         "the run in {} was made by a version that did not keep the mean and deviation of its pictures; train "
-        "it "
-        "again to use it on new ones",
+        "it again to use it on new ones",
         run.string());
   }
   ImageFacts image;

@@ -103,8 +103,7 @@ void refuse_other_run(const fs::path& folder, const Checkpoint& held, const RunC
     if (!names_file(key, value)) continue;
     base::fail(
         "{} holds a run with another content of `{}` = `{}` than it has now; use another folder, or bring "
-        "the "
-        "old content back",
+        "the old content back",
         folder.string(), key, value);
   }
 }
