@@ -59,15 +59,12 @@ inline std::vector<std::string> hostile_names() {
       "a && touch PWNED || b",
       // terminal
       "\x1b]0;pwned\x07\x1b[2J\x1b[31mred",
-      "\xc2\x9b"
-      "31mred",
+      "\302\23331mred",
       "\x08\x08\x08\x7f",
       "\r overwritten",
       // odd text
-      "\xe2\x80\xae"
-      "desrever",
-      "a\xe2\x80\xa8"
-      "b",
+      "\342\200\256desrever",
+      "a\342\200\250b",
       "\xff\xfe not UTF-8",
       "名前 ρ ± é 🐈",
       "../../PWNED",

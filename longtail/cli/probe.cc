@@ -73,6 +73,7 @@ std::vector<int> kept_epochs(const fs::path& run) {
 
 std::string kept_words(const std::vector<int>& kept) {
   std::vector<std::string> words;
+  words.reserve(kept.size());
   for (const int epoch : kept) words.push_back(std::to_string(epoch));
   return words.empty() ? "none" : base::join(words, ", ");
 }

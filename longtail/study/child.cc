@@ -39,6 +39,7 @@ constexpr std::size_t kLastWords = 600;
 Child::Child(const std::vector<std::string>& command, const std::string& stand_in) {
   std::vector<std::string> copy = command;
   std::vector<char*> arguments;
+  arguments.reserve(copy.size() + 1);
   for (std::string& argument : copy) arguments.push_back(argument.data());
   arguments.push_back(nullptr);
   std::array<int, 2> ends{};

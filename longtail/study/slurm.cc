@@ -142,7 +142,7 @@ exit "$code"
 
 std::string parse_sbatch(const std::string& text) {
   const auto lines = base::split(base::trim(text), '\n');
-  const std::string id(base::trim(base::split(base::trim(lines.back()), ';')[0]));
+  std::string id(base::trim(base::split(base::trim(lines.back()), ';')[0]));
   if (!base::parse_integer(id)) {
     fail(
         "sbatch took the job and said `{}`, in which there is no number of a job: it is not recorded; "

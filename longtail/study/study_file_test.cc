@@ -1,5 +1,6 @@
 #include "longtail/study/study_file.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -115,9 +116,10 @@ TEST(StudyFile, RefusesForATrainerWhatCannotBeHandedOnOrWrittenDown) {
               HasSubstr("test.toml:3: `time_limit`: `0s` is no length of time"));
   for (const char* wrong : {"\\u001b[2J", "\\u007f"}) {
     const std::string text = "\"" + std::string(wrong) + "\"";
-    for (const std::string& study :
-         {trainer + "[trainer.params]\nx = " + text, trainer + "[trainer.params]\nx = [1, " + text + "]",
-          trainer + "[trainer.params]\n" + text + " = 1", "[trainer]\ncommand = [\"x\", " + text + "]"}) {
+    for (const std::string& study : {fmt::format("{}[trainer.params]\nx = {}", trainer, text),
+                                     fmt::format("{}[trainer.params]\nx = [1, {}]", trainer, text),
+                                     fmt::format("{}[trainer.params]\n{} = 1", trainer, text),
+                                     fmt::format("[trainer]\ncommand = [\"x\", {}]", text)}) {
       EXPECT_THROW(parse_study(study, "test.toml"), base::Error) << study;
     }
   }

@@ -84,6 +84,7 @@ class Process {
  public:
   Process(std::vector<std::string> command, const fs::path& output) {
     std::vector<char*> arguments;
+    arguments.reserve(command.size() + 1);
     for (std::string& argument : command) arguments.push_back(argument.data());
     arguments.push_back(nullptr);
     const int out = ::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -270,7 +271,8 @@ std::string trainer_hash(const PlannedRun& run) {
     if (!line.empty() && !line.starts_with("engine=")) text += line + "\n";
   }
   text += "trainer.command=" + json(run.trainer->command).dump() + "\n";
-  for (const auto& [key, value] : run.trainer->params) text += "trainer.params." + key + "=" + value + "\n";
+  for (const auto& [key, value] : run.trainer->params)
+    text += fmt::format("trainer.params.{}={}\n", key, value);
   return base::sha256(text);
 }
 

@@ -19,7 +19,6 @@ namespace longtail::train {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 class RebalanceRun : public testing::Test {
