@@ -118,6 +118,7 @@ void refuse_argument(const Choice& choice, const std::string& key, const std::ve
 
 void refuse_name(std::string_view family, const std::string& name, const std::vector<VariantInfo>& known) {
   std::vector<std::string> names;
+  names.reserve(known.size());
   for (const VariantInfo& info : known) names.push_back(info.name);
   fail("unknown {} `{}`; there are {}{}", family, name, join(names, ", "), did_you_mean(name, names));
 }

@@ -1,5 +1,6 @@
 #include "longtail/base/spec.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -104,7 +105,8 @@ TEST(Spec, ErrorsNameTheChoiceTheKeyAndWhatThereIs) {
 TEST(Spec, SixteenChoicesMayBeInsideOneHoweverTheyAreWritten) {
   const auto nested = [](int levels, bool colons) {
     std::string text = "square";
-    for (int i = 0; i < levels; ++i) text = colons ? "twice:of=" + text : "twice(of=" + text + ")";
+    for (int i = 0; i < levels; ++i)
+      text = fmt::format(fmt::runtime(colons ? "twice:of={}" : "twice(of={})"), text);
     return text;
   };
   for (const bool colons : {false, true}) {

@@ -16,7 +16,6 @@ namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::Not;
 
 class PredictCommand : public testing::Test {
  protected:

@@ -191,6 +191,7 @@ TEST(RecommendCandidatesTest, TheRowsOfARaceAreInTheOrderOfItsReport) {
   const auto all =
       in_report_order(candidates_of({"progressive", "uniform+ncm", "class_balanced", "uniform+crt"}, {}));
   std::vector<std::string> series;
+  series.reserve(all.size());
   for (const Candidate& one : all) series.push_back(one.series);
   EXPECT_THAT(series, ElementsAre("uniform", "uniform (rebalance=crt)", "uniform (rebalance=ncm)",
                                   "class_balanced", "progressive"));
@@ -337,7 +338,7 @@ TEST(RecommendPicturesTest, AnAnswerIsCalledLikeTheFolderAndNeverLiesInIt) {
   for (const std::string& asked : {photos, photos + "/", "folder:" + photos, "folder:" + photos + "/"})
     EXPECT_EQ(answer_folder(asked), "recommend-photos") << asked;
   const auto refused = [&](const std::string& asked, const std::filesystem::path& answer) {
-    return data::error_of([&] { refuse_among_pictures(asked, answer); }) != "";
+    return !data::error_of([&] { refuse_among_pictures(asked, answer); }).empty();
   };
   for (const std::string& asked : {photos, photos + "/", "folder:" + photos, (folder / "link").string()}) {
     for (const char* answer : {"photos", "photos/", "photos/a/b", "link/answer", "answer/../photos/a"})

@@ -102,6 +102,7 @@ std::string size_words(const RecommendPlan& plan) {
 std::string look_words(const report::Race& race, const std::vector<std::string>& words, int seeds) {
   const auto list = [&](const std::vector<std::size_t>& rows) {
     std::vector<std::string> names;
+    names.reserve(rows.size());
     for (const std::size_t row : rows) names.push_back(words[row]);
     return base::join(names, ", ");
   };

@@ -91,6 +91,7 @@ TheoryReport make_report(const TheoryOptions& options) {
           forecast(*strategy, report.counts, {epoch, options.epochs}, options.assumptions));
     }
     std::vector<theory::Forecast> course;
+    course.reserve(static_cast<std::size_t>(options.epochs));
     for (int epoch = 0; epoch < options.epochs; ++epoch) {
       course.push_back(forecast(*strategy, report.counts, {epoch, options.epochs}, options.assumptions));
     }

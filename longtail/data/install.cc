@@ -128,7 +128,7 @@ fs::path fetch_data(const PublishedData& published, const fs::path& folder, cons
     }
     const fs::path found = locate(published, staging.path(), folder);
     load_published(published, found);
-    const fs::path target = place_for(published, found, folder);
+    fs::path target = place_for(published, found, folder);
     refuse_foreign(target, file_names(published));
     staging.publish(found, target);
     discard();
@@ -161,7 +161,7 @@ fs::path import_published(const PublishedData& published, const fs::path& source
     found = locate(published, staging.path(), source);
   }
   load_published(published, found);
-  const fs::path target = place_for(published, found, folder);
+  fs::path target = place_for(published, found, folder);
   refuse_foreign(target, file_names(published));
   staging.publish(found, target);
   return target;

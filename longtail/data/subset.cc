@@ -33,7 +33,7 @@ std::vector<std::int64_t> shuffled_order(int classes, std::int64_t seed) {
 }
 
 std::vector<std::int64_t> order_from_file(const std::string& path, int classes) {
-  const std::vector<std::int64_t> order = read_numbers(path);
+  std::vector<std::int64_t> order = read_numbers(path);
   std::vector<bool> seen(at(classes));
   for (const std::int64_t label : order) {
     if (label < 0 || label >= classes) fail("{}: label {} is not in 0 ... {}", path, label, classes - 1);

@@ -33,7 +33,7 @@ std::string Series::title() const {
 
 std::string Series::label() const {
   constexpr std::size_t kLongest = 52;
-  const std::string whole = title();
+  std::string whole = title();
   if (whole.size() <= kLongest) return whole;
   std::size_t end = kLongest - 1;
   while (end > 0 && (static_cast<unsigned char>(whole[end]) & 0xC0) == 0x80) --end;  // no half characters

@@ -284,7 +284,7 @@ std::string alike_in(const RunResult& run, const auto& decides) {
     text += (value.empty() ? entry.info.omitted : value) + ";";
   }
   for (const auto& [key, value] : run.config) {
-    if (!train::run_params().find(key)) text += key + "=" + value + ";";
+    if (!train::run_params().find(key)) text += fmt::format("{}={};", key, value);
   }
   return text;
 }

@@ -32,6 +32,7 @@ std::vector<int> shuffled(int classes, std::uint32_t number) {
   }
   std::sort(keys.begin(), keys.end());
   std::vector<int> order;
+  order.reserve(keys.size());
   for (const auto& [key, k] : keys) order.push_back(k);
   return order;
 }

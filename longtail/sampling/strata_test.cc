@@ -29,7 +29,7 @@ TEST(Strata, TheCountsOfABatchNeverDifferFromTheirExpectationByOneOrMore) {
     const auto strategy = make_strategy(name);
     for (const int batch : {1, 7, 100, 128}) {
       const IndexStream stream(*strategy, counts, {3, 10, {}, batch}, 42);
-      const auto p = stream.probabilities();
+      const auto& p = stream.probabilities();
       for (int number = 0; number < 400; ++number) {
         const auto drawn = classes_of(stream, std::int64_t{number} * batch, batch, counts.size());
         for (std::size_t k = 0; k < counts.size(); ++k) {

@@ -1,5 +1,6 @@
 #include "longtail/sampling/strategy.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -331,7 +332,7 @@ TEST(Strategy, SaysWhatIsWrong) {
 TEST(Strategy, MayBeNestedButNotWithoutEnd) {
   const auto nested = [](int levels) {
     std::string text = "power(q=0.25)";
-    for (int i = 0; i < levels; ++i) text = "deferred(first=" + text + ",then=uniform,at=3)";
+    for (int i = 0; i < levels; ++i) text = fmt::format("deferred(first={},then=uniform,at=3)", text);
     return text;
   };
   EXPECT_TRUE(make_strategy(nested(16)));
