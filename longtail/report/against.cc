@@ -181,74 +181,113 @@ std::vector<std::string> protocol_differences(const std::map<std::string, std::s
   return differences;
 }
 
-Against against_paper(const Results& results, const SummaryOptions& options) {
-  const Results paper = paper_results();
-  SummaryOptions paper_options = options;
-  paper_options.at = At::kBest;
-  Table table{.id = "against_paper",
-              .caption = "Ours beside the paper's published results (%), cell by cell."};
-  table.columns = {{"ρ", true, true}, {"Strategy", true, true},
-                   {"Metric", true},  {"Paper"},
-                   {"Ours"},          {"Seeds"},
-                   {"Points"},        {"Seed std"}};
-  std::map<std::string, std::vector<std::string>> refused;
-  Farthest overall, group;
-  for (const Condition& condition : results.conditions) {
-    for (const Series& series : results.series) {
-      const RunResult* run = any_run(results, series, condition);
-      if (!run) continue;
-      const Series same_series(run->strategy);
-      const Condition same_condition(run->rho);
-      const std::string what = series.title() + " at " + condition.phrase();
-      if (average(paper, same_series, same_condition, Metric::kOverall, paper_options).seeds == 0) {
-        refused["the paper has no such cell"].push_back(what);
-        continue;
-      }
-      const auto differences = protocol_differences(protocol_of(*run), paper_protocol());
-      if (!differences.empty()) {
-        add_refusal(refused, what, differences);
-        continue;
-      }
-      for (Metric metric : kMetrics) {
-        if (metric != Metric::kOverall && run->log && run->log->groups != "paper") continue;
-        const Average theirs = average(paper, same_series, same_condition, metric, paper_options);
-        const Average ours = average(results, series, condition, metric, options);
-        if (theirs.seeds == 0 || ours.seeds == 0) continue;
-        const double points = ours.mean - theirs.mean;
-        const double spread =
-            ours.seeds > 1
-                ? std::sqrt((ours.deviation * ours.deviation + theirs.deviation * theirs.deviation) / 2)
-                : theirs.deviation;
-        (metric == Metric::kOverall ? overall : group)
-            .take(points,
-                  metric == Metric::kOverall ? what : fmt::format("{}, {}", metric_name(metric), what));
-        table.rows.push_back(
-            {text(condition.text()), text(series.title()), text(std::string(metric_title(metric))),
-             number(theirs.mean, theirs.deviation, 1),
-             number(ours.mean, ours.seeds > 1 ? ours.deviation : kMissing, 1), number(ours.seeds, 0),
-             difference(points, 2), difference(spread > 0 ? points / spread : kMissing, 1)});
-      }
+namespace {
+
+// The cells of the paper that there are runs of, one row for each metric.
+class Cells {
+ public:
+  Cells(const Results& paper, const Results& ours, const SummaryOptions& options)
+      : paper_(paper), ours_(ours), options_(options), paper_options_(options) {
+    paper_options_.at = At::kBest;
+    table_.columns = {{"ρ", true, true}, {"Strategy", true, true},
+                      {"Metric", true},  {"Paper"},
+                      {"Ours"},          {"Seeds"},
+                      {"Points"},        {"Seed std"}};
+    for (const Condition& condition : ours.conditions) {
+      for (const Series& series : ours.series) add(series, condition);
+    }
+    add_notes();
+  }
+  const Table& table() const { return table_; }
+  std::vector<std::string> refusals() const { return refusal_sentences(refused_, "the paper"); }
+  std::string farthest() const {
+    return fmt::format(
+        "Against the paper: overall accuracy is within {} points in every cell compared{}, a group's within "
+        "{}{}.",
+        fixed(std::abs(overall_.points), 2), overall_.words(), fixed(std::abs(group_.points), 2),
+        group_.words());
+  }
+
+ private:
+  void add(const Series& series, const Condition& condition) {
+    const RunResult* run = any_run(ours_, series, condition);
+    if (!run) return;
+    const Series same_series(run->strategy);
+    const Condition same_condition(run->rho);
+    const std::string what = series.title() + " at " + condition.phrase();
+    if (average(paper_, same_series, same_condition, Metric::kOverall, paper_options_).seeds == 0) {
+      refused_["the paper has no such cell"].push_back(what);
+      return;
+    }
+    const auto differences = protocol_differences(protocol_of(*run), paper_protocol());
+    if (!differences.empty()) {
+      add_refusal(refused_, what, differences);
+      return;
+    }
+    for (const Metric metric : kMetrics) {
+      if (metric != Metric::kOverall && run->log && run->log->groups != "paper") continue;
+      const Average theirs = average(paper_, same_series, same_condition, metric, paper_options_);
+      const Average mine = average(ours_, series, condition, metric, options_);
+      if (theirs.seeds == 0 || mine.seeds == 0) continue;
+      const double points = mine.mean - theirs.mean;
+      (metric == Metric::kOverall ? overall_ : group_)
+          .take(points, metric == Metric::kOverall ? what : fmt::format("{}, {}", metric_name(metric), what));
+      table_.rows.push_back(row(series, condition, metric, theirs, mine));
     }
   }
-  table.notes.push_back(
-      "Points: ours minus the paper's. Seed std: the same in units of the standard deviation over seeds "
-      "(root mean square of the two; the paper's alone if ours is one seed). The paper's are means of three "
-      "seeds.");
-  if (options.at == At::kLast)
-    table.notes.push_back("Ours at the last epoch, the paper's at the best epoch.");
-  if (options.at == At::kBest && results.select != Select::kAsLogged)
-    table.notes.push_back(fmt::format(
-        "Ours at the epoch with the highest {} accuracy on the test images (--select), {}.",
-        select_name(results.select),
-        results.select == Select::kOverall ? "as the paper's"
+
+  static std::vector<Cell> row(const Series& series, const Condition& condition, Metric metric,
+                               const Average& theirs, const Average& ours) {
+    const double points = ours.mean - theirs.mean;
+    const double spread =
+        ours.seeds > 1
+            ? std::sqrt((ours.deviation * ours.deviation + theirs.deviation * theirs.deviation) / 2)
+            : theirs.deviation;
+    return {text(condition.text()),
+            text(series.title()),
+            text(std::string(metric_title(metric))),
+            number(theirs.mean, theirs.deviation, 1),
+            number(ours.mean, ours.seeds > 1 ? ours.deviation : kMissing, 1),
+            number(ours.seeds, 0),
+            difference(points, 2),
+            difference(spread > 0 ? points / spread : kMissing, 1)};
+  }
+
+  void add_notes() {
+    table_.notes.push_back(
+        "Points: ours minus the paper's. Seed std: the same in units of the standard deviation over seeds "
+        "(root mean square of the two; the paper's alone if ours is one seed). The paper's are means of "
+        "three "
+        "seeds.");
+    if (options_.at == At::kLast)
+      table_.notes.push_back("Ours at the last epoch, the paper's at the best epoch.");
+    if (options_.at == At::kBest && ours_.select != Select::kAsLogged)
+      table_.notes.push_back(fmt::format(
+          "Ours at the epoch with the highest {} accuracy on the test images (--select), {}.",
+          select_name(ours_.select),
+          ours_.select == Select::kOverall ? "as the paper's"
                                            : "the paper's at that with the highest overall accuracy"));
+  }
+
+  const Results& paper_;
+  const Results& ours_;
+  const SummaryOptions& options_;
+  SummaryOptions paper_options_;
+  Table table_{.id = "against_paper",
+               .caption = "Ours beside the paper's published results (%), cell by cell."};
+  std::map<std::string, std::vector<std::string>> refused_{};
+  Farthest overall_{}, group_{};
+};
+
+}  // namespace
+
+Against against_paper(const Results& results, const SummaryOptions& options) {
+  const Results paper = paper_results();
+  const Cells cells(paper, results, options);
   Against against;
-  against.refusals = refusal_sentences(refused, "the paper");
-  if (table.rows.empty()) return against;
-  against.statements.push_back(fmt::format(
-      "Against the paper: overall accuracy is within {} points in every cell compared{}, a group's within "
-      "{}{}.",
-      fixed(std::abs(overall.points), 2), overall.words(), fixed(std::abs(group.points), 2), group.words()));
+  against.refusals = cells.refusals();
+  if (cells.table().rows.empty()) return against;
+  against.statements.push_back(cells.farthest());
   if (!results.has_logs())
     against.statements.push_back(
         "A CSV does not tell its protocol; that it is the paper's is taken on trust.");
@@ -259,7 +298,7 @@ Against against_paper(const Results& results, const SummaryOptions& options) {
   compare_curves(results, against);
   against.claims = judge_claims(same, paper, options);
   against.statements.push_back(count_of(against.claims));
-  against.tables.insert(against.tables.begin(), std::move(table));  // before the curves
+  against.tables.insert(against.tables.begin(), cells.table());  // before the curves
   against.tables.push_back(claims_table(against.claims));
   Table paired = paired_beside_paper(same, paper, options);
   if (!paired.rows.empty()) against.tables.push_back(std::move(paired));

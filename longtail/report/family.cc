@@ -338,85 +338,120 @@ std::vector<std::size_t> Family::ruled_out() const {
   return found;
 }
 
-Family analyse(const SeedTable& table, const FamilyOptions& options) {
-  Family family{.alpha = options.alpha, .baseline = options.baseline};
-  std::size_t first = table.strategies();
-  for (std::size_t i = 0; i < table.strategies(); ++i) {
-    Standing own{.difference = kNaN, .low = kNaN, .high = kNaN, .best_low = kNaN, .best_high = kNaN};
-    double sum = 0;
-    for (const double value : table.values[i]) {
-      if (!std::isfinite(value)) continue;
-      ++own.seeds;
-      sum += value;
-    }
-    own.mean = own.seeds > 0 ? sum / own.seeds : kNaN;
-    own.effect = kNaN;
-    if (own.seeds > 0 && (first == table.strategies() || i == options.baseline)) first = i;
-    family.standings.push_back(own);
+namespace {
+
+Standing without_comparison(const std::vector<double>& values) {
+  Standing own{.difference = kNaN, .low = kNaN, .high = kNaN, .best_low = kNaN, .best_high = kNaN};
+  double sum = 0;
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    ++own.seeds;
+    sum += value;
   }
-  if (first == table.strategies()) {
-    family.limit = "There is no run.";
-    return family;
-  }
-  family.leader = first;
-  const std::vector<std::size_t> who = with_common_seeds(table, options.baseline);
-  if (who.size() < 2) {
-    const auto with_runs = std::count_if(family.standings.begin(), family.standings.end(),
-                                         [](const Standing& one) { return one.seeds > 0; });
-    family.limit = with_runs < 2 ? "Only one strategy has runs: there is nothing to compare it with."
-                                 : "No two strategies have a seed in common: nothing can be compared.";
-    return family;
-  }
+  own.mean = own.seeds > 0 ? sum / own.seeds : kNaN;
+  own.effect = kNaN;
+  return own;
+}
+
+// Every strategy by itself. The leader is the baseline if it has runs, or else the first that has some.
+void list_strategies(const SeedTable& table, Family& family) {
+  for (const auto& values : table.values) family.standings.push_back(without_comparison(values));
+  const auto has_runs = [](const Standing& one) { return one.seeds > 0; };
+  const auto first = std::find_if(family.standings.begin(), family.standings.end(), has_runs);
+  if (first == family.standings.end()) return;
+  const bool baseline =
+      family.baseline < family.standings.size() && has_runs(family.standings[family.baseline]);
+  family.leader = baseline ? family.baseline : static_cast<std::size_t>(first - family.standings.begin());
+}
+
+std::string nothing_to_compare(const Family& family) {
+  const auto with_runs = std::count_if(family.standings.begin(), family.standings.end(),
+                                       [](const Standing& one) { return one.seeds > 0; });
+  if (with_runs == 0) return "There is no run.";
+  return with_runs == 1 ? "Only one strategy has runs: there is nothing to compare it with."
+                        : "No two strategies have a seed in common: nothing can be compared.";
+}
+
+// The effects are those of all runs; the residual is that of one series per training (`apart`).
+Fit fit_of(const SeedTable& table, const std::vector<std::size_t>& who,
+           const std::vector<std::size_t>& apart) {
   Fit least = fit(table, who);
-  const std::vector<std::size_t> apart = trained_apart(table, who);
   if (apart.size() < who.size()) {
     const Fit spread = fit(table, apart);
     least.sum_of_squares = spread.sum_of_squares;
     least.dof = spread.dof;
-    family.sharing = static_cast<int>(who.size() - apart.size());
   }
-  for (std::size_t i = 0; i < who.size(); ++i) {
-    Standing& own = family.standings[who[i]];
+  return least;
+}
+
+// Effects, leader and differences from the baseline, the one at `baseline` in least.who if it is compared.
+void take_effects(const Fit& least, std::size_t baseline, Family& family) {
+  for (std::size_t i = 0; i < least.who.size(); ++i) {
+    Standing& own = family.standings[least.who[i]];
     own.comparable = true;
     own.may_be_best = true;
     own.effect = least.effect[i];
+    if (baseline < least.who.size() && i != baseline)
+      own.difference = least.effect[i] - least.effect[baseline];
   }
-  family.leader = who[static_cast<std::size_t>(std::max_element(least.effect.begin(), least.effect.end()) -
-                                               least.effect.begin())];
-  const std::size_t baseline =
-      static_cast<std::size_t>(std::find(who.begin(), who.end(), options.baseline) - who.begin());
+  family.leader = least.who[static_cast<std::size_t>(
+      std::max_element(least.effect.begin(), least.effect.end()) - least.effect.begin())];
+}
+
+std::string too_few_seeds(const Family& family, const std::vector<std::size_t>& who) {
+  const bool one_seed =
+      std::all_of(who.begin(), who.end(), [&](std::size_t i) { return family.standings[i].seeds == 1; });
+  const std::string who_lacks = family.sharing > 0 ? "trainings" : "strategies";
+  return fmt::format(
+      "{} there is no telling a difference from the spread between seeds: run at least three seeds{}.",
+      one_seed ? "With one seed" : "No two " + who_lacks + " have more than one seed in common, so",
+      one_seed ? "" : " of each");
+}
+
+// Every difference is the same in all seeds.
+void judge_without_spread(const SeedTable& table, const Fit& least, std::size_t baseline, Family& family) {
+  const std::vector<std::size_t>& who = least.who;
+  const bool equal = std::all_of(who.begin() + 1, who.end(),
+                                 [&](std::size_t i) { return same_in_every_seed(table, i, who.front()); });
+  family.limit = equal
+                     ? "All strategies have the same value in every seed."
+                     : "Every seed shows exactly the same differences: there is no spread to judge them by.";
   for (std::size_t i = 0; i < who.size() && baseline < who.size(); ++i) {
-    if (i != baseline) family.standings[who[i]].difference = least.effect[i] - least.effect[baseline];
+    if (i != baseline && same_in_every_seed(table, who[i], family.baseline))
+      family.standings[who[i]].judgement = Judgement::kNoDifference;
   }
+}
+
+}  // namespace
+
+Family analyse(const SeedTable& table, const FamilyOptions& options) {
+  Family family{.alpha = options.alpha, .baseline = options.baseline};
+  list_strategies(table, family);
+  const std::vector<std::size_t> who = with_common_seeds(table, options.baseline);
+  if (who.size() < 2) {
+    family.limit = nothing_to_compare(family);
+    return family;
+  }
+  const std::vector<std::size_t> apart = trained_apart(table, who);
+  family.sharing = static_cast<int>(who.size() - apart.size());
+  const Fit least = fit_of(table, who, apart);
+  const auto baseline =
+      static_cast<std::size_t>(std::find(who.begin(), who.end(), options.baseline) - who.begin());
+  take_effects(least, baseline, family);
   if (least.dof < 1) {
-    const bool one_seed =
-        std::all_of(who.begin(), who.end(), [&](std::size_t i) { return family.standings[i].seeds == 1; });
-    const std::string who_lacks = family.sharing > 0 ? "trainings" : "strategies";
-    family.limit = fmt::format(
-        "{} there is no telling a difference from the spread between seeds: run at least three seeds{}.",
-        one_seed ? "With one seed" : "No two " + who_lacks + " have more than one seed in common, so",
-        one_seed ? "" : " of each");
+    family.limit = too_few_seeds(family, who);
     return family;
   }
   family.dof = least.dof;
   family.residual = std::sqrt(least.sum_of_squares / least.dof);
   if (family.residual < kNoSpread) {
-    bool equal = true;
-    for (std::size_t i = 1; i < who.size(); ++i) equal = equal && same_in_every_seed(table, who[i], who[0]);
-    family.limit =
-        equal ? "All strategies have the same value in every seed."
-              : "Every seed shows exactly the same differences: there is no spread to judge them by.";
-    for (const std::size_t i : who) {
-      if (i != options.baseline && baseline < who.size() && same_in_every_seed(table, i, options.baseline))
-        family.standings[i].judgement = Judgement::kNoDifference;
-    }
+    judge_without_spread(table, least, baseline, family);
     return family;
   }
   family.unequal_p = unequal_p(table, apart);
   if (family.unequal_p < kGross) {
     family.method = Method::kSeparate;
-    const Separate intervals(table, least, options, baseline);
-    judge(table, least, intervals, baseline, family);
+    judge(table, least, Separate(table, least, options, baseline), baseline, family);
   } else {
     family.method = Method::kPooled;
     const Pooled intervals(least, options, baseline);
