@@ -27,7 +27,7 @@ int main() {
       mine.fill(0, batch);
       std::vector<int> of_class(counts.size());
       for (const std::int64_t image : batch) ++of_class[static_cast<std::size_t>(mine.class_of(image))];
-      fmt::print("  machine {} of {}: {} draws an epoch, its first batch has {} images of the classes\n",
+      fmt::print("  machine {} of {}: {} draws per epoch, its first batch has {} images of the classes\n",
                  machine, machines, mine.size(), fmt::join(of_class, " + "));
     }
   }

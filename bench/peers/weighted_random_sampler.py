@@ -1,4 +1,4 @@
-"""The paper's sampler: torch.utils.data.WeightedRandomSampler over one weight an image."""
+"""The paper's sampler: torch.utils.data.WeightedRandomSampler with one weight per image."""
 import time
 
 import torch

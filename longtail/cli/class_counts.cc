@@ -33,7 +33,7 @@ void LabelSource::add_flags(App& command) {
   command
       .add_option(
           "--labels", labels_file,
-          "Labels of your own instead of a data set: a whole number a line, classes counted from 0. They are "
+          "Labels of your own instead of a data set: one whole number per line, classes counted from 0. They are "
           "cut like a published data set; --profile natural takes them as they are")
       ->type_name("FILE")
       ->excludes("--dataset")
@@ -94,7 +94,7 @@ std::vector<std::int64_t> read_counts(const std::string& path) {
     if (count < 0 || count > kMostImages) base::fail("{}: {} is not a number of images", path, count);
   }
   if (std::accumulate(counts.begin(), counts.end(), std::int64_t{0}) <= 0) {
-    base::fail("{}: no images; write the images of each class, a number a line", path);
+    base::fail("{}: no images; write the images of each class, one number per line", path);
   }
   return counts;
 }

@@ -46,7 +46,7 @@ struct Available {
 };
 Available available_classes(const LabelSource& source);
 
-// A file with the images of each class, a number a line: at least one image, no negative number.
+// A file with the images of each class, one number per line: at least one image, no negative number.
 std::vector<std::int64_t> read_counts(const std::string& path);
 
 }  // namespace longtail::cli

@@ -1,4 +1,4 @@
-// One file a subcommand. Each adds itself to the program; the callback does the work and throws base::Error.
+// One file per subcommand. Each adds itself to the program; the callback does the work and throws base::Error.
 #pragma once
 
 #include "longtail/cli/app.h"

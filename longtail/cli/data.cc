@@ -135,9 +135,9 @@ void print_split(const char* which, const data::Split& split, int classes) {
   const auto [fewest, most] = std::minmax_element(counts.begin(), counts.end());
   fmt::print("{:<12}{} images", which, with_commas(split.size()));
   if (*fewest == *most) {
-    fmt::print(", {} a class\n", with_commas(*most));
+    fmt::print(", {} per class\n", with_commas(*most));
   } else {
-    fmt::print(", {} to {} a class\n", with_commas(*fewest), with_commas(*most));
+    fmt::print(", {} to {} per class\n", with_commas(*fewest), with_commas(*most));
   }
 }
 

@@ -51,8 +51,8 @@ TEST(Data, OwnPicturesAreImportedUnderANameListedAndDescribed) {
   EXPECT_THAT(outcome.out, HasSubstr("imported, in " + cache + "/pets"));
   outcome = run_program({"data", "info", "pets", "--data", cache});
   EXPECT_EQ(outcome.code, 0);
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("training    3 images, 1 to 2 a class"),
-                                 HasSubstr("test        2 images, 1 a class"),
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("training    3 images, 1 to 2 per class"),
+                                 HasSubstr("test        2 images, 1 per class"),
                                  HasSubstr("classes     2: cat, dog"), HasSubstr("channels    3")));
 }
 

@@ -40,7 +40,7 @@ std::string methods_text() {
 
 void add_rebalance(App& app) {
   App* command =
-      app.add_subcommand("rebalance", "Make the classifier of a trained run anew, for rare classes");
+      app.add_subcommand("rebalance", "Rebuild the classifier of a trained run, for rare classes");
   const auto arguments = std::make_shared<RebalanceArguments>();
   command->add_option("RUN", arguments->run, "Folder of a finished run; it stays as it is")->required();
   command->add_option("--method", arguments->where.rebalance, "What to do; a parameter follows a colon")

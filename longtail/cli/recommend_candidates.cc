@@ -35,7 +35,7 @@ bool mixes(const std::string& name) {
   }
   base::fail<base::UsageError>(
       "`{}` in `{}` is no remedy: there are ways to mix images (mixup), losses (logit_adjusted) and ways to "
-      "make the classifier anew (logit_adjust), all in docs/remedies.md{}",
+      "rebuild the classifier (logit_adjust), all in docs/remedies.md{}",
       name, text, base::did_you_mean(name, known));
 }
 

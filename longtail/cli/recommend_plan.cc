@@ -270,7 +270,7 @@ std::optional<RecommendPlan> read_recommend_plan(const std::filesystem::path& fo
     plan.cuts = object.value("cuts", 0);
     return plan;
   } catch (const json::exception&) {
-    base::fail("{} is damaged; remove it to plan anew", plan_path(folder).string());
+    base::fail("{} is damaged; remove it to plan again", plan_path(folder).string());
   }
 }
 

@@ -59,7 +59,7 @@ class RaceRunner {
     const auto baseline = std::find_if(rows_.begin(), rows_.end(),
                                        [&](const Candidate& one) { return one.series == plan_.baseline; });
     if (baseline == rows_.end())
-      base::fail("{} names no candidate as the baseline; remove it to plan anew", plan_path(out_).string());
+      base::fail("{} names no candidate as the baseline; remove it to plan again", plan_path(out_).string());
     baseline_ = static_cast<std::size_t>(baseline - rows_.begin());
     std::vector<train::RunConfig> configs;
     for (const Candidate& one : rows_) configs.push_back(train::resolved(one.applied_to(plan_.config)));
@@ -85,7 +85,7 @@ class RaceRunner {
       const std::tuple now(results.finished, race.looks, plan_.cuts);
       if (before == now) {
         base::fail(
-            "the race in {0} cannot go on: the runs for the look after {1} seeds are not all done, and none "
+            "the race in {0} cannot continue: the runs for the look after {1} seeds are not all done, and none "
             "could be trained; `longtail study status {0}` shows them",
             out_.string(), *race.next);
       }
@@ -140,7 +140,7 @@ class RaceRunner {
     base::fail<base::UsageError>(
         "run {} was trained on other images than those that the race in {} is about, so they cannot be "
         "judged as one; "
-        "give another --out, or remove {} to train all runs anew",
+        "give another --out, or remove {} to train all runs again",
         run, out_.string(), (out_ / "runs").string());
   }
 

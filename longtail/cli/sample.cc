@@ -250,7 +250,7 @@ void add_sample(App& app) {
   arguments->source.add_flags(*command);
   command
       ->add_option("--counts", arguments->counts_file,
-                   "Classes of your own instead of a data set: the images of each class, a number a line")
+                   "Classes of your own instead of a data set: the images of each class, one number per line")
       ->type_name("FILE")
       ->excludes("--labels");
   add_param_flags(*command, table, arguments->subset);

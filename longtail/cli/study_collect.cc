@@ -64,7 +64,7 @@ void add_study_collect(App& app) {
   };
   const auto options = std::make_shared<Options>();
   command->add_option("DIR", options->folder, "Folder of the study")->required();
-  command->add_option("--out", options->out, "Where to; a file a run")->required();
+  command->add_option("--out", options->out, "Where to; one file per run")->required();
   command->footer(
       "Example:\n  longtail study collect out/paper --out results/paper\n"
       "  longtail report results/paper");

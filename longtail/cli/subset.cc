@@ -90,7 +90,7 @@ void add_subset(App& app) {
   add_param_flags(*command, table, arguments->subset);
   command->add_option("--seed", arguments->seed, "Seed of NumPy's RandomState, which chooses the images")
       ->capture_default_str();
-  command->add_option("--out", arguments->out, "File for the chosen images: one index a line")
+  command->add_option("--out", arguments->out, "File for the chosen images: one index per line")
       ->type_name("FILE");
   command->add_flag("--classes", arguments->classes, "Also print every class");
   command->footer(

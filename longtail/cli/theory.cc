@@ -139,7 +139,7 @@ void add_theory(App& app) {
   options->source.add_flags(*command);
   command
       ->add_option("--counts", options->counts_file,
-                   "Instead of a data set: images of each class, a number a line.")
+                   "Instead of a data set: images of each class, one number per line.")
       ->excludes("--labels");
   add_param_flags(*command, table, options->subset, {"profile", "rho", "n_max", "groups"});
   command

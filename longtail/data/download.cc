@@ -219,7 +219,7 @@ void fill(const std::string& url, const RemoteFile& file, Part& part, const Down
     if (outcome.code == CURLE_OK && part.size() != file.size) wrong_size(url, file, part, false);
     if (outcome.code == CURLE_OK) return;
     if (before > 0 && (outcome.code == CURLE_RANGE_ERROR || outcome.status == 416)) {
-      part.clear();  // this server cannot go on in the middle
+      part.clear();  // this server cannot resume a download
       continue;
     }
     failures = part.size() > most ? 1 : failures + 1;

@@ -68,7 +68,7 @@ std::vector<std::int64_t> counts_from_file(const std::string& path, int classes)
   if (path.empty()) fail("the profile `counts` needs a file of counts; give `counts_file`");
   std::vector<std::int64_t> counts = read_numbers(path);
   if (counts.size() != at(classes)) {
-    fail("{}: {} counts for {} classes; write one number a line, in label order", path, counts.size(),
+    fail("{}: {} counts for {} classes; write one number per line, in label order", path, counts.size(),
          classes);
   }
   for (std::size_t k = 0; k < counts.size(); ++k) {

@@ -22,7 +22,7 @@ struct SubsetConfig {
   std::string profile = "default";  // exp, step, natural, counts; default: by the data set, see decided()
   double rho = 100;                 // largest class over smallest
   int n_max = 0;                    // images in the largest class; 0: as many as the smallest full class has
-  std::string counts_file = "";     // for profile counts: one number a line, in label order
+  std::string counts_file = "";     // for profile counts: one number per line, in label order
   std::string class_order =
       "label";                     // label, shuffled, shuffled:SEED or a file of labels, largest class first
   std::string groups = "default";  // paper, field, auto or "A,B"; default: by the data set

@@ -113,7 +113,7 @@ inline double tick_step(double range) {
 // Ticks of an axis that counts classes: there is no class 1.5.
 inline double class_step(double classes) { return std::max(1.0, std::ceil(tick_step(classes))); }
 
-// A row a series (figures_rows.cc): the differences from the baseline, every seed a dot; and in place of bars where there
+// One row per series (figures_rows.cc): the differences from the baseline, every seed a dot; and in place of bars where there
 // are too many of them, the best first.
 NamedFigure paired_dots(const Drawing& d);
 NamedFigure ranked_overall(const Drawing& d);

@@ -1,4 +1,4 @@
-// Figures with a row a series and panels side by side. Names stand at their rows, so that there is no key to look up.
+// Figures with one row per series and panels side by side. Names stand at their rows, so that there is no key to look up.
 #include <functional>
 #include <limits>
 #include <numeric>

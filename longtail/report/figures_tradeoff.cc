@@ -1,4 +1,4 @@
-// Head lost against tail won, a point a series: where it stands from the baseline, which is in the middle.
+// Head lost against tail won, one point per series: where it stands from the baseline, which is in the middle.
 #include "longtail/report/figure_parts.h"
 #include "longtail/report/tables.h"
 

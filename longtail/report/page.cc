@@ -284,7 +284,7 @@ std::string code(const std::string& hash) {
              : "<code title=\"" + html_escape(hash) + "\">" + html_escape(hash.substr(0, 16)) + "</code>";
 }
 
-// A row a seed and condition: what its runs share, or how many different ones there are.
+// One row per seed and condition: what its runs share, or how many different ones there are.
 std::string fingerprints_html(const Results& results) {
   if (!results.has_logs())
     return "<p>These results came from a CSV, which does not tell how they were made.</p>";

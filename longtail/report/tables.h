@@ -48,7 +48,7 @@ Table per_seed_groups_table(const Results& results, const Condition& condition,
 std::optional<Table> paired_table(const Results& results, const Summary& summary, const Series& series);
 std::optional<Table> all_pairs_table(const Results& results, const Summary& summary,
                                      const Condition& condition);
-// A line a series, the best first, with half the width of the intervals: what a person can still read when the
+// One line per series, the best first, with half the width of the intervals: what a person can still read when the
 // series are many.
 std::optional<Table> differences_table(const Results& results, const Summary& summary,
                                        const Condition& condition);

@@ -7,7 +7,7 @@
 namespace longtail::study {
 namespace {
 
-// Mean seconds an epoch takes, by rho (the size of the subset) and over all.
+// Mean seconds per epoch, by rho (the size of the subset) and over all.
 class Pace {
  public:
   void add(double rho, double seconds, double epochs) {

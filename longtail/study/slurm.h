@@ -1,4 +1,4 @@
-// A study handed to Slurm: a job array with one task a run, each the same command that a person would type.
+// A study handed to Slurm: a job array with one task per run, each the same command that a person would type.
 // What was submitted is kept in DIR/slurm/jobs.json, beside the scripts and the output of the tasks.
 #pragma once
 

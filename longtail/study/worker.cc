@@ -365,7 +365,7 @@ int work(const WorkOptions& options, int out) {
   try {
     if (!base::present(options.run_folder)) {
       base::fail<base::StorageError>(
-          "{} is gone: the study was changed by another command; give this command again to go on with it",
+          "{} is gone: the study was changed by another command; give this command again to continue with it",
           options.run_folder.string());
     }
     const auto lock = FileLock::try_take(lock_path(options.run_folder));

@@ -1,4 +1,4 @@
-// A checkpoint: networks and, in state.ckpt, all that a run needs to go on. One file, written whole or not at
+// A checkpoint: networks and, in state.ckpt, all that a run needs to resume. One file, written whole or not at
 // all:
 //
 //   "LONGTAIL" | version u32 | 0 u32 | header size u64 | header (JSON) | arrays (fp32, little-endian) |

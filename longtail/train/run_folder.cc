@@ -113,7 +113,7 @@ void refuse_other_fingerprint(const fs::path& folder, const Fingerprint& held, c
     if (before == now) return;
     base::fail(
         "the run in {} was begun with {} (SHA-256 {:.12}..., now {:.12}...); use another folder to start "
-        "anew",
+        "again",
         folder.string(), what, before, now);
   };
   compare(held.data, wanted.data, "another content of the data set");

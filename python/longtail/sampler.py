@@ -39,7 +39,7 @@ class Sampler:
     """The draws of a strategy, epoch after epoch.
 
     labels: the class of every image; or `counts=` the images of every class, ordered class after class: then no memory
-    grows with them. `num_samples` draws an epoch (default: as many as images). `num_replicas` and `rank` are taken from
+    grows with them. `num_samples` draws per epoch (default: as many as images). `num_replicas` and `rank` are taken from
     torch.distributed if it is initialised; together the ranks have the same draws whatever their number. `even=True` leaves
     out the last draws that do not fill all ranks. `batch_size`, the draws of a step on all ranks together, is for strategies
     that shape whole batches (`stratified`).
@@ -134,7 +134,7 @@ class Sampler:
     def _refuse_too_many(self):
         if self._total > self._source.images and self._source.without_replacement(self._epoch):
             raise ValueError(f"{self._source.strategy} draws without replacement: at most {self._source.images} "
-                             f"draws an epoch, not {self._total}")
+                             f"draws per epoch, not {self._total}")
 
     def __len__(self):
         return self._length()
