@@ -57,7 +57,10 @@ class Deferred final : public Strategy {
 }  // namespace
 
 int epoch_of_change(double at, int epochs) {
-  if (at < 1) return static_cast<int>(std::min(std::round(at * epochs), epochs - 1.0));
+  if (at == 0) return 0;
+  // A fraction leaves each of the two at least one epoch.
+  const double last = epochs - 1.0;
+  if (at < 1) return static_cast<int>(std::clamp(std::round(at * epochs), std::min(1.0, last), last));
   return static_cast<int>(std::min(std::ceil(at), 1e9));
 }
 

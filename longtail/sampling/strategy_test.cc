@@ -230,6 +230,9 @@ TEST(Strategy, DeferredTakesAPartOfTheTraining) {
   EXPECT_FALSE(strategy->without_replacement({160, 200}));
   EXPECT_EQ(strategy->deferral(200)->epoch, 160);
   EXPECT_EQ(strategy->deferral(2)->epoch, 1);  // not never
+  for (const int epochs : {2, 3, 10})          // and the first part is there
+    EXPECT_EQ(make_strategy("deferred:at=0.2")->deferral(epochs)->epoch, epochs == 10 ? 2 : 1) << epochs;
+  EXPECT_EQ(make_strategy("deferred:at=0.2")->deferral(1)->epoch, 0);
   EXPECT_EQ(make_strategy("deferred")->deferral(100)->epoch, 160);
 }
 

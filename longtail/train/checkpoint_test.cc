@@ -166,6 +166,21 @@ TEST(Checkpoint, ThatSaysWhatOnlyANewerVersionKnowsIsNotCalledDamaged) {
   }
 }
 
+TEST(Checkpoint, WithALogWhoseGroupsOnlyANewerVersionKnowsIsNotCalledDamaged) {
+  const data::TempFolder folder;
+  Checkpoint checkpoint = sample(true);
+  checkpoint.config["groups"] = checkpoint.log->groups = "quartiles";
+  write_checkpoint(folder / "newer.ckpt", checkpoint);
+  try {
+    read_checkpoint(folder / "newer.ckpt");
+    FAIL() << "it was read";
+  } catch (const base::DamagedFile& error) {
+    FAIL() << "a study would set it aside: " << error.what();
+  } catch (const base::OtherVersion& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("quartiles"), HasSubstr("use the longtail that wrote it")));
+  }
+}
+
 // `prlimit --as` while a run resumes: a study sets aside what is called damaged and starts the run again.
 TEST(Checkpoint, IsNotCalledDamagedWhenMemoryRunsOut) {
 #if defined(LONGTAIL_SANITIZED)

@@ -191,8 +191,7 @@ void check(const RunConfig& config) {
       if (milestone >= config.epochs) {
         base::fail<base::UsageError>(
             "`milestones` has {}, but the last of {} epochs is {} (counted from 0); leave milestones empty "
-            "for 80% and "
-            "90% of the epochs, or use `schedule` constant",
+            "for 80% and 90% of the epochs, or use `schedule` constant",
             milestone, config.epochs, config.epochs - 1);
       }
     }

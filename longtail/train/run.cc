@@ -247,6 +247,7 @@ void Training::begin() {
   const Fingerprint print = fingerprint(initial);
   if (state_.log) {
     refuse_other_fingerprint(options_.folder, log().fingerprint, print);
+    refuse_other_groups(options_.folder, log(), fresh_log(print));
     progress_.result = log().last.accuracy;
     recorder_->recall_best(state_);
     note(fmt::format("Resuming after epoch {} of {}.", state_.epochs_done, config_.epochs));

@@ -1,6 +1,7 @@
 #include "longtail/train/run_folder.h"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -58,8 +59,10 @@ void mend_log(const fs::path& folder, const RunLog& log) {
 
 bool is_run(const Checkpoint& held, const RunConfig& config) {
   const std::map<std::string, std::string> map = config_map(config);
-  const bool of_file = std::any_of(map.begin(), map.end(),
-                                   [](const auto& entry) { return names_file(entry.first, entry.second); });
+  // A file that is gone cannot have another content.
+  const bool of_file = std::any_of(map.begin(), map.end(), [](const auto& entry) {
+    return names_file(entry.first, entry.second) && base::present(entry.second);
+  });
   if (!of_file && held.config == map) return true;
   return held.log && held.log->fingerprint.protocol == config_hash(config);
 }
@@ -120,6 +123,14 @@ void refuse_other_fingerprint(const fs::path& folder, const Fingerprint& held, c
   compare(held.subset, wanted.subset, "another subset of the images");
   compare(held.init, wanted.init, "other initial weights");
   compare(held.augment, wanted.augment, "another augmentation");
+}
+
+void refuse_other_groups(const fs::path& folder, const RunLog& held, const RunLog& wanted) {
+  if (held.group_sizes == wanted.group_sizes) return;
+  base::fail(
+      "the run in {} was begun with {} head, medium and tail classes, now `groups` = `{}` gives {}; use "
+      "another folder to start again",
+      folder.string(), fmt::join(held.group_sizes, ", "), wanted.groups, fmt::join(wanted.group_sizes, ", "));
 }
 
 }  // namespace longtail::train

@@ -45,5 +45,7 @@ void refuse_other_config(const std::filesystem::path& folder, const std::map<std
 // An Error saying what changed since the run began: the data set, the subset, the initial weights.
 void refuse_other_fingerprint(const std::filesystem::path& folder, const Fingerprint& held,
                               const Fingerprint& wanted);
+// An Error if the classes were divided otherwise when the run began: another version's `auto`.
+void refuse_other_groups(const std::filesystem::path& folder, const RunLog& held, const RunLog& wanted);
 
 }  // namespace longtail::train

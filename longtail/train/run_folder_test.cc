@@ -72,6 +72,8 @@ TEST(RunFolder, AFinishedRunWhoseFileHasAnotherContentIsRefusedAndTheFileNamed) 
     EXPECT_THAT(error.what(), testing::HasSubstr("another content of `counts_file` = `" +
                                                  (folder / "counts.txt").string()));
   }
+  std::filesystem::remove(folder / "counts.txt");  // no other content
+  EXPECT_EQ(log_text(run_training(config, options)), log_text(log));
 }
 
 // A study stops for it, and blames no run.

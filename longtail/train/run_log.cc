@@ -230,7 +230,11 @@ void read_ours(const json& object, RunLog& log) {
   }
   log.dataset = text(need(object, "dataset"), "dataset");
   log.groups = text(need(object, "groups"), "groups");
-  data::Groups::parse(log.groups);  // whoever reads the log may take it for a definition
+  try {
+    data::Groups::parse(log.groups);  // whoever reads the log may take it for a definition
+  } catch (const base::Error& error) {
+    fail<base::OtherVersion>("the key `groups`: {}", error.what());
+  }
   for (const std::int64_t size : counts(need(object, "group_sizes"), "group_sizes")) {
     log.group_sizes.push_back(static_cast<int>(size));
   }

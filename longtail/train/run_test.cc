@@ -347,6 +347,19 @@ TEST_F(RunTraining, AnInterruptedRunThatLostItsPredictionsMakesThemAgain) {
   EXPECT_EQ(results("a"), results("whole"));
 }
 
+TEST_F(RunTraining, ARunWhoseClassesWereDividedOtherwiseIsNotResumed) {
+  const RunConfig config = small_config();
+  RunOptions stopping = options("a");
+  stopping.should_stop = [asked = 0]() mutable { return ++asked == 6; };
+  EXPECT_NE(error_of<base::Interrupted>(config, stopping), "");
+  Checkpoint state = read_state(folder_ / "a");
+  ASSERT_THAT(state.log->group_sizes, ElementsAre(1, 1, 1));
+  state.log->group_sizes = {1, 2, 0};
+  write_checkpoint(state_path(folder_ / "a"), state);
+  EXPECT_THAT(error_of(config, options("a")),
+              HasSubstr("was begun with 1, 2, 0 head, medium and tail classes"));
+}
+
 TEST_F(RunTraining, TheBestEpochIsTheFirstHighestByWhatIsAskedFor) {
   for (const std::string select : {"overall", "balanced", "tail", "last"}) {
     RunConfig config = small_config();
