@@ -1,6 +1,6 @@
-// Times the kernels of the amx engine one by one, on one thread and one image at a time, and says how far
-// each is from what the machine can do: the tile peak and the reading speed of its caches, both measured in
-// the same run.
+// Times the kernels of the amx engine one by one, on one thread and one image at a time, and prints how far
+// each is from the machine's limits: the tile peak and the read bandwidth of its caches, both measured in the
+// same run.
 //
 //   build/bench/bench_amx_kernels [rounds]
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ namespace {
 using namespace longtail::nn::amx;
 using longtail::nn::Buffer;
 
-// CPU time of this thread: what others run on the machine counts less.
+// CPU time of this thread, so that other load on the machine counts less.
 double now() {
   timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -83,8 +83,8 @@ struct Data {
   }
 };
 
-// Whether somebody else works on this core (its other hyperthread), and what keeping tile instructions apart
-// is worth then: see tile.h.
+// Whether other work runs on this core (on its other hyperthread), and what keeping the tile instructions
+// apart gains in that case: see tile.h.
 void neighbours(const Data& data) {
   const TileScope tiles;
   constexpr long kChunks = 50;

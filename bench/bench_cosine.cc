@@ -1,8 +1,8 @@
-// How near are the gradients of the engines to more exact ones, whole network, batches of 128? At the initial
-// weights of seed 42, after 50 steps and after whole epochs of the paper's training with the engine that
-// `auto` takes (CIFAR-100-LT, rho = 100, uniform, augmented). The tile engines, where there are tiles, are
-// compared with `simd` (fp32) on the ten golden batches, `simd` with `reference` (double, half a minute per
-// batch) on the first.
+// How close are the gradients of the engines to more exact ones? Of the whole network, in batches of 128: at
+// the initial weights of seed 42, after 50 steps and after whole epochs of the paper's training with the
+// engine that `auto` chooses (CIFAR-100-LT, rho = 100, uniform, augmented). The tile engines, on a CPU with
+// tiles, are compared with `simd` (fp32) on the ten golden batches, and `simd` with `reference` (double, half
+// a minute per batch) on the first one.
 //
 //   bench_cosine GOLDEN_DIR CIFAR_100_PYTHON_DIR [OUT_DIR [EPOCHS]]
 //
@@ -107,7 +107,7 @@ class Comparison {
 
   void measure(const std::string& name, Candidate& one, Candidate& exact, std::size_t batches) {
     double first = 0, error = 0, sum = 0, smallest = 1, others = 0;
-    std::vector<float> before;  // the exact gradient of the batch before
+    std::vector<float> before;  // the exact gradient of the previous batch
     for (std::size_t i = 0; i < batches; ++i) {
       auto ignored = buffers_;
       one.engine->gradient(parameters_, ignored, one.batches.batch(i), *loss_, a_);

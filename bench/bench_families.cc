@@ -1,5 +1,5 @@
-// What the report's verdicts are worth: error rates under pure noise and power for planted effects, by
-// simulated studies. A study is strategies x seeds of normal noise; its seeds share a level.
+// How reliable the report's verdicts are: error rates under pure noise and power for planted effects, by
+// simulated studies. A study is strategies x seeds of normal noise; strategies share the level of a seed.
 //
 //   build/bench/bench_families [STUDIES]
 #include <fmt/format.h>
@@ -38,8 +38,8 @@ SeedTable study_of(const std::vector<double>& effects, std::size_t seeds, std::u
 
 double percent(int count, int of) { return 100.0 * count / of; }
 
-// Several that are equally the best beside others that are far worse: percent of studies in which one of the
-// best is ruled out.
+// Several strategies are equally good, the others far worse: percent of studies in which one of the best is
+// ruled out.
 void partly_equal(int studies) {
   fmt::print(
       "\nSeveral equally good beside worse ones, percent of studies in which one of the good is ruled "
@@ -114,7 +114,7 @@ void noise(int studies) {
   }
 }
 
-// Four strategies; the last is better than the other three by so many standard deviations of the residual.
+// Four strategies; the last is ahead of the other three by some standard deviations of the residual.
 void power(int studies) {
   fmt::print(
       "\nFour strategies, one ahead of the others: percent established / percent it alone may be best:\n");

@@ -1,4 +1,4 @@
-// Draws a second of the index streams, with the instructions of each kind of CPU that this one is.
+// Draws per second of the index streams, with each of the instruction sets that this CPU has.
 //   build/bench/bench_sampler
 #include <benchmark/benchmark.h>
 

@@ -1,8 +1,8 @@
 // One epoch of draws, timed from the class counts to the last index: our side of bench/compare_sampler.
-//   bench_sampler_epoch CLASSES LARGEST RHO STRATEGY TIMES      prints: images seconds share_of_the_first_class
-//   peak_kilobytes
-// The classes follow the exponential profile. Indices go into one array, as PyTorch's do, unless the epoch
-// has more than 10^8: then 10^8 of them are drawn in pieces.
+//   bench_sampler_epoch CLASSES LARGEST RHO STRATEGY TIMES
+// Prints: images seconds share_of_the_first_class peak_kilobytes. The classes follow the exponential profile.
+// Indices go into one array, as PyTorch's do, unless the epoch has more than 10^8: then only 10^8 are drawn,
+// in pieces.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// The Winograd kernels of the portable engine, one thread: microseconds per image, and how many times as fast
-// they are as direct convolution at the measured peak of fused multiply-adds would be.
-//   bench_simd_kernels [images]        128 by default: as a training step has them, mostly not in cache; at
-//                                      least 16 and rounded down to a multiple of it, the images of a slice
+// The Winograd kernels of the portable engine, one thread: microseconds per image, and the speed-up over a
+// direct convolution that would run at the measured peak of fused multiply-adds.
+//   bench_simd_kernels [images]        128 by default: mostly not in cache, as in a training step; at least
+//                                      16, the images of a slice, and rounded down to a multiple of 16
 // LONGTAIL_CPU=avx2 and so on force an instruction set.
 #include <fmt/format.h>
 #include <time.h>

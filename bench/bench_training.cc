@@ -1,10 +1,10 @@
-// One contender of bench/compare_training: times steps and predictions of an engine on made-up images when
-// told to.
+// One contender of bench/compare_training: times training steps and predictions of an engine on made-up
+// images, on command.
 //
-//   bench_training ENGINE BATCH THREADS     then, a line each on standard input:
-//   train N | predict N | fma               seconds for N batches; the multiply-adds a second of all threads
-//   memory | work                           peak resident bytes; multiply-adds of a training step and a
-//   prediction
+//   bench_training ENGINE BATCH THREADS     then, one command per line on standard input:
+//   train N | predict N | fma               seconds for N batches; multiply-adds per second of all threads
+//   memory | work                           peak resident bytes; multiply-adds of a training step and of a
+//                                           prediction
 #include <fmt/format.h>
 #include <immintrin.h>
 
@@ -32,8 +32,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Chains of fused multiply-adds that wait only for themselves: what the CPU can do at most. Returns the
-// number done.
+// Independent chains of fused multiply-adds, the most that the CPU can do. Returns how many were done.
 __attribute__((target("avx512f"))) double multiply_adds_avx512(std::int64_t rounds, float* sink) {
   __m512 sums[16];
   for (auto& sum : sums) sum = _mm512_setzero_ps();
@@ -57,7 +56,7 @@ __attribute__((target("avx2,fma"))) double multiply_adds_avx2(std::int64_t round
 }
 
 double fma_rate(base::ThreadPool& pool) {
-  constexpr std::int64_t kRounds = 100'000'000;  // long beside starting the threads
+  constexpr std::int64_t kRounds = 100'000'000;  // long compared with starting the threads
   std::vector<double> done(static_cast<std::size_t>(pool.threads()));
   std::vector<float> sinks(done.size());
   const auto start = Clock::now();
@@ -82,8 +81,8 @@ std::int64_t peak_memory() {
   return 0;
 }
 
-// Multiply-adds of the convolutions for one image, forward; and of a training step (the first layer passes
-// nothing on).
+// Multiply-adds of the convolutions for one image: in the forward pass, and in a training step (where the
+// first layer computes no gradient at its input).
 struct Work {
   double forward = 0;
   double training = 0;

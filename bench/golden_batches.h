@@ -1,5 +1,5 @@
-// The ten golden batches of 128 images (CIFAR-100-LT, rho = 100, seed 42), for the programs that compare
-// engines with PyTorch and with each other on them. The scripts in peers/ have the same in golden.py.
+// The ten golden batches of 128 images (CIFAR-100-LT, rho = 100, seed 42), for the programs that compare the
+// engines with PyTorch and with each other. The scripts in peers/ read the same batches with golden.py.
 #pragma once
 
 #include <cstring>

@@ -1,6 +1,6 @@
-// What an instruction set does for the one walk through a ResNet (resnet_engine.h): one slice of the batch in
+// What an instruction set does for the one walk through a ResNet (resnet_walk.h): one slice of the batch in
 // one pass. The walk owns threads, slices, batch norm, classifier and loss; a backend owns activations,
-// packed weights and kernels, and may fuse inside a pass as it likes.
+// packed weights and kernels, and may fuse operations within a pass.
 //
 // A training step, with a barrier after every line where sums of the slices are added:
 //   begin, pack
@@ -13,12 +13,12 @@
 //   first_backward(b)                       sums: the gradient at the block's input; weight_sums of first,
 //                                           projection_sums of projection
 //   stem_backward                           weight_sums of the stem
-// A unit's z is what its convolution gives, before batch norm. Forward, a pass normalises its input with the
-// coefficients of the units before it: relu(z * scale + shift), for a block's output + skip. Backward, the
-// gradient d at an output (behind the ReLU: zero where the output is not positive) becomes the gradient at z
-// by d * a + z * b + c. Sums "of the gradient at a block's input": sums[0] for the unit whose batch norm is
-// added there (the stem for block 0, else second of the block before), sums[1] for the projection of the
-// block before, if it has one.
+// A unit's z is the output of its convolution, before batch norm. Forward, a pass normalises its input with
+// the coefficients of the units before it: relu(z * scale + shift), for a block's output + skip. Backward,
+// the gradient d at an output (taken through the ReLU: zero where the output is not positive) becomes the
+// gradient at z by d * a + z * b + c. Sums "of the gradient at a block's input": sums[0] for the unit whose
+// batch norm is added there (the stem for block 0, else second of the previous block), sums[1] for the
+// projection of the previous block, if it has one.
 //
 // A backend is a pure function of the images of a slice: nothing may depend on the worker or on other slices.
 #pragma once
@@ -52,10 +52,10 @@ struct SliceSums {
 };
 
 // Images [first, last) of the batch. Every other pass goes through the images backwards, so that it starts
-// with those that the pass before left in cache; only the order of sums inside the slice depends on it.
+// with those that the previous pass left in cache; only the order of sums inside the slice depends on it.
 template <class T>
 struct Slice {
-  int index = 0;   // counts slices
+  int index = 0;   // number of the slice
   int worker = 0;  // whose scratch memory it may use
   int first = 0;
   int last = 0;
@@ -87,20 +87,20 @@ class Backend {
   virtual std::string_view name() const = 0;
   virtual data::PixelLayout input_layout() const = 0;
 
-  // Images of a slice in training. Part of the result's last bits: a constant, or a function of the plan.
+  // Images per slice in training. The results' last bits depend on it: a constant, or a function of the plan.
   virtual int slice_images() const = 0;
-  // Values that a slice's share of a unit's weight gradient takes, in an order of the backend's own.
+  // Number of values in a slice's part of a unit's weight gradient, in the backend's own order.
   virtual std::size_t weight_sums(const ConvUnit& unit) const = 0;
 
-  // Runs body on the present thread with what the passes need there, such as configured tile registers.
+  // Runs body on the calling thread with what the passes need there, such as configured tile registers.
   virtual void on_worker(const std::function<void()>& body) { body(); }
 
   // Makes room for batches of max_batch images (given at construction); called before every training step.
   virtual void allocate_training() {}
-  // Before pack and the passes of a step or of a prediction. The input lives until the last of them.
+  // Called before pack and the passes of a step or of a prediction. The input lives until the last of them.
   virtual void begin(const StepInput<T>& step) = 0;
-  // Weights from the flat parameters into the backend's order, in pieces that any worker may take. For
-  // prediction every weight is already multiplied by its batch norm's scale.
+  // Brings the weights from the flat parameters into the backend's order, in pieces that any worker may take.
+  // For prediction every weight is already multiplied by its batch norm's scale.
   virtual int pack_pieces(Packing packing) const = 0;
   virtual void pack(Packing packing, int piece, int worker, std::span<const T> parameters) = 0;
 
@@ -109,19 +109,19 @@ class Backend {
   virtual void second_forward(std::size_t block, const Slice<T>& slice) = 0;
   // The mean over the pixels of the last block's output; `features` is [image of the batch][feature].
   virtual void features_forward(const Slice<T>& slice, T* features) = 0;
-  // From the gradient at these means. Follows features_forward of the same slice on the same worker.
+  // Backward from the gradient at these means. Follows features_forward of the same slice on the same worker.
   virtual void features_backward(const Slice<T>& slice, const T* gradients) = 0;
   virtual void second_backward(std::size_t block, const Slice<T>& slice) = 0;
   virtual void first_backward(std::size_t block, const Slice<T>& slice) = 0;
   virtual void stem_backward(const Slice<T>& slice) = 0;
 
-  // From the sum over slices of weight_sums to PyTorch's order: output channels [first, last) of
+  // Brings the sum of weight_sums over the slices into PyTorch's order: output channels [first, last) of
   // `weights`, which is out x in x kernel x kernel.
   virtual void unpack_weights(const ConvUnit& unit, const T* sums, int first, int last, T* weights) = 0;
 
   // Prediction: a few images at a time go through the whole network in the scratch memory of one worker. A
   // unit is its convolution with folded weights plus norm.shift. Sums of the slice are null.
-  virtual int predict_images() const = 0;  // at most so many in a slice
+  virtual int predict_images() const = 0;  // at most this many in a slice
   virtual void predict_stem(const Slice<T>& slice) = 0;
   virtual void predict_block(std::size_t block, const Slice<T>& slice) = 0;
   virtual void predict_features(const Slice<T>& slice, T* features) = 0;

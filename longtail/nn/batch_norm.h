@@ -1,5 +1,5 @@
-// The batch norms of a network as the walk keeps them: sums that the slices of a pass leave, and from them,
-// in double and in the order of the slices, the coefficients that the next pass reads (backend.h).
+// The batch norms of a network as the walk keeps them: the sums that the slices of a pass leave and, computed
+// from them in double and in slice order, the coefficients that the next pass reads (backend.h).
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ class SumTable {
   Buffer<double> values_;  // [slice][sum 0, sum 1, product 0, product 1][channel]
 };
 
-// Which slices a batch norm asks, which of their two sums, and over how many values in all.
+// Over which slices a batch norm sums, which of their two sums it takes, and over how many values in all.
 struct SumRange {
   const SumTable& table;
   int first;
@@ -46,13 +46,13 @@ class NormBank {
 
   // Whether all sums of the unit are finite numbers.
   static bool finite(const ConvUnit& unit, const SumRange& sums);
-  // From the statistics of the batch, which are blended into the running ones (momentum 0.1, unbiased
-  // variance). Like backward, it tells whether all sums were finite.
+  // Coefficients from the statistics of the batch, which are blended into the running ones (momentum 0.1,
+  // unbiased variance). Like backward, it returns whether all sums were finite.
   bool from_batch(const ConvUnit& unit, const SumRange& sums, std::span<const T> parameters,
                   std::span<T> buffers);
   void from_running(const ConvUnit& unit, std::span<const T> parameters, std::span<const T> buffers);
-  // Coefficients of the backward pass and the gradient of scale and shift. Running statistics (`frozen`) do
-  // not depend on the values.
+  // Coefficients of the backward pass and the gradient of scale and shift. If `frozen`, the statistics are
+  // the running ones, which do not depend on the values.
   bool backward(const ConvUnit& unit, const SumRange& sums, bool frozen, std::span<T> gradient);
 
  private:

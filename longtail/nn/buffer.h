@@ -1,6 +1,6 @@
-// The zeroed memory of the engines: pages fresh from the system, so on cache-line boundaries and really zero,
-// in huge pages where the kernel has them. A training step walks over a hundred megabytes of activations, and
-// small pages would make it wait for address translation. Pages that are never touched cost nothing.
+// Zeroed memory for the engines: fresh pages from the system, so zero and on cache-line boundaries, in huge
+// pages where the kernel has them. A training step walks over a hundred megabytes of activations, and small
+// pages would make it wait for address translation. Pages that are never touched cost nothing.
 #pragma once
 
 #include <sys/mman.h>
@@ -22,7 +22,7 @@ class Buffer {
     if (size == 0) return;
     void* memory = mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
-    madvise(memory, bytes(), MADV_HUGEPAGE);  // a wish: nothing depends on it
+    madvise(memory, bytes(), MADV_HUGEPAGE);  // a hint: nothing depends on it
     data_ = static_cast<T*>(memory);
   }
   ~Buffer() {

@@ -1,4 +1,4 @@
-// What every engine has to hold to: a step, a prediction and evaluation-mode gradients of a made-up problem,
+// What every engine must satisfy: a step, a prediction and evaluation-mode gradients of a made-up problem,
 // and the judge that compares two engines' answers. Only tests include this.
 #pragma once
 
@@ -23,7 +23,7 @@ namespace longtail::nn {
 // How far an engine may be from the reference, as distances relative to the norm.
 struct Tolerance {
   double loss = 1e-5;
-  // An activation that rounding carries over the edge of a ReLU moves the gradient by about a thousandth;
+  // An activation that rounding carries across the edge of a ReLU moves the gradient by about a thousandth;
   // PyTorch in float and in double are as far apart.
   double gradient = 3e-3;
   double statistics = 1e-5;
@@ -31,8 +31,8 @@ struct Tolerance {
   bool same_hits = true;
 };
 inline Tolerance tolerance_of(std::string_view engine) {
-  // Operands of eight bits: made-up networks with one image in a batch norm are up to 0.35 away. What is shared with
-  // amx-fine is held tightly there, and every bit of both by TileBits.
+  // Operands of eight bits: made-up networks with one image in a batch norm are up to 0.35 away. The code
+  // shared with amx-fine is checked tightly there, and every bit of both by the tests TileBits.
   if (engine == "amx") return {0.02, 0.4, 0.02, 0.05, false};
   if (engine == "amx-fine") return {1e-3, 0.02, 2e-3, 0.05, false};
   return {};
@@ -47,7 +47,7 @@ inline Problem exact_problem(const ResNetSpec& spec, int size) {
   return problem;
 }
 
-// The images of a problem as an engine wants them.
+// The images of a problem in the layout of an engine.
 inline std::vector<std::byte> images_for(const Problem& problem, data::PixelLayout layout) {
   const data::ImageShape shape{problem.spec.channels, problem.spec.side};
   std::vector<std::byte> bytes(problem.labels.size() * data::bytes_per_image(layout, shape));
@@ -85,8 +85,7 @@ inline Answer answer_of(Engine& engine, const Problem& problem) {
                   std::numeric_limits<float>::quiet_NaN());
   a.step = engine.gradient(problem.parameters, a.buffers, batch, *loss, a.gradient);
   engine.predict(problem.parameters, problem.buffers, batch, a.logits);
-  // Deeper made-up networks are so sure of themselves in evaluation mode that nothing is left of the
-  // gradient.
+  // Deeper made-up networks are so confident in evaluation mode that their gradient all but vanishes.
   if (problem.spec.depth > 44) return a;
   engine.frozen_gradient(problem.parameters, problem.buffers, batch, *loss, a.frozen);
   engine.image_gradients(
@@ -102,7 +101,7 @@ inline Answer answer_of(const std::string& engine, const Problem& problem, int t
   return answer_of(*make_engine(engine, problem.spec, std::max(max_batch, problem.size()), pool), problem);
 }
 
-// Of the 3x3 kernels of a tensor: the largest distance, relative to the root mean square of their norms.
+// The largest distance of a 3x3 kernel of a tensor, relative to the root mean square of the kernels' norms.
 inline double largest_kernel_distance(std::span<const float> actual, std::span<const float> expected) {
   double largest = 0, total = 0;
   for (std::size_t at = 0; at < expected.size(); at += 9) {
@@ -118,8 +117,8 @@ inline double largest_kernel_distance(std::span<const float> actual, std::span<c
   return largest == 0 ? 0 : std::sqrt(largest / (total / (static_cast<double>(expected.size()) / 9)));
 }
 
-// A sentence for everything in which two answers differ by more than they may; none if they agree. NaN never
-// agrees with anything. Every tensor of the gradient is judged by itself, against the norm of the whole.
+// A sentence for every quantity in which two answers differ too much; none if they agree. NaN agrees with
+// nothing. Every tensor of the gradient is also judged by itself, relative to its own norm.
 inline std::vector<std::string> disagreements(const ResNetSpec& spec, const Answer& actual,
                                               const Answer& expected, const Tolerance& tolerance) {
   std::vector<std::string> result;
@@ -145,10 +144,10 @@ inline std::vector<std::string> disagreements(const ResNetSpec& spec, const Answ
       return std::span(all).subspan(static_cast<std::size_t>(view.offset),
                                     static_cast<std::size_t>(view.size));
     };
-    // A tensor may be small beside its rounding: twenty times the allowance of the whole.
+    // A tensor may be small compared with its rounding: twenty times the tolerance of the whole gradient.
     judge("gradient of " + view.name, relative_distance(part(actual.gradient), part(expected.gradient)),
           20 * tolerance.gradient);
-    // A whole tensor hardly shows it if one kernel of it is missing.
+    // A missing kernel hardly shows in the distance of the whole tensor.
     if (view.shape.size() != 4 || view.shape[2] != 3) continue;
     judge("a kernel in the gradient of " + view.name,
           largest_kernel_distance(part(actual.gradient), part(expected.gradient)), 120 * tolerance.gradient);

@@ -1,5 +1,5 @@
-// The narrow waist between training and arithmetic: gradient of a batch, prediction of a batch. registry.h
-// lists the engines behind it; nothing outside nn knows which one runs.
+// The narrow interface between training and arithmetic: gradient of a batch, prediction of a batch.
+// registry.h lists the engines behind it; nothing outside nn knows which one runs.
 //
 // Parameters, gradients and batch-norm statistics are flat fp32 arrays in the order of
 // parameter_layout(spec). Results are bit-identical on any number of threads.
@@ -25,11 +25,11 @@ struct Batch {
   const void* images = nullptr;
   std::span<const std::int32_t> labels;  // may be empty for prediction
   int size = 0;
-  // Of mixed images: the second label of each and the weight of the first, from 0 to 1. Empty: nothing is
-  // mixed.
+  // For mixed images: the second label of each and the weight of the first label, from 0 to 1. Empty: nothing
+  // is mixed.
   std::span<const std::int32_t> second = {};
   std::span<const float> weight = {};
-  // Not empty: gradient() writes for each image whether it was right, by its main label (image_loss.h).
+  // If not empty, gradient() writes for each image whether its main label was predicted (image_loss.h).
   std::span<std::uint8_t> hits = {};
 };
 
@@ -61,7 +61,7 @@ class Engine {
                                const Batch& batch, const Loss& loss, const ImageSink& sink) = 0;
 
   // Evaluation-mode gradient of the mean loss of a batch; the running statistics stay as they are. It is the
-  // mean of image_gradients, which is what this does where an engine has no faster way.
+  // mean of image_gradients; this default, for engines that have no faster way, computes it like that.
   virtual void frozen_gradient(std::span<const float> parameters, std::span<const float> buffers,
                                const Batch& batch, const Loss& loss, std::span<float> gradient) {
     std::vector<double> sum(gradient.size());
@@ -72,9 +72,9 @@ class Engine {
   }
 };
 
-// kind: "auto" or a name of the registry. `auto` takes the first engine of the registry that can do the
-// network on this CPU; an engine that cannot run here, or cannot do the network, is an Error that says why.
-// Batches may have any size from 1 to max_batch. The pool must outlive the engine.
+// kind: "auto" or a name of the registry. `auto` takes the first engine of the registry that supports the
+// network on this CPU. An Error says why an engine cannot run here or does not support the network. Batches
+// may have any size from 1 to max_batch. The pool must outlive the engine.
 std::unique_ptr<Engine> make_engine(std::string_view kind, const ResNetSpec& spec, int max_batch,
                                     base::ThreadPool& pool);
 

@@ -1,5 +1,5 @@
-// The engines by name, for whoever lists them without making one (registry.h makes them). The order is that
-// in which `auto` asks.
+// The engines by name, for code that lists them without making one (registry.h makes them), in the order in
+// which `auto` tries them.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ inline constexpr std::array<EngineName, 4> kEngineNames = {{
     {"reference", "plain loops in double, for checking: very slow", true},
 }};
 
-// There until 0.1.0. Checkpoints and logs of its runs are still read; nothing runs on it.
+// An engine until 0.1.0. Checkpoints and logs of its runs can still be read; nothing runs on it any more.
 inline constexpr std::string_view kRetiredEngine = "onednn";
 
 }  // namespace longtail::nn

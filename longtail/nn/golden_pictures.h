@@ -1,4 +1,4 @@
-// For tests: the pictures that testdata/make_golden.py trained PyTorch on, and what came of it.
+// For tests: the pictures that testdata/make_golden.py trained PyTorch on, and the results.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace longtail::nn {
 
 inline constexpr int kGoldenBatch = 128, kGoldenSteps = 10, kGoldenClasses = 100;
 
-// A blob of a colour of the class on a slope, with noise; channels first.
+// A blob in a colour of the class, on a slope, with noise; channels first.
 inline std::vector<float> golden_pictures() {
   std::vector<float> pixels;
   std::uint32_t state = 1;

@@ -1,6 +1,6 @@
-// For tests: a gradient that is known by a few numbers instead of all of them. Of every tensor its norm and its
-// products with four vectors of signs, which lie as far apart as the tensors themselves do on average
-// (testdata/make_*.py write them).
+// For tests: a gradient that is known by a few numbers instead of all of them: the norm of every tensor and
+// its products with four vectors of signs. On average the products of two tensors are as far apart as the
+// tensors themselves (testdata/make_*.py write them).
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace longtail::nn {
 
-// Pseudo-random numbers that are easily made in Python too.
+// Pseudo-random numbers that are easy to reproduce in Python.
 inline std::uint32_t next(std::uint32_t& state) { return state = state * 1664525 + 1013904223; }
 
 struct GradientSketch {

@@ -23,7 +23,7 @@ HeadLoops loops_here() {
   }
 }
 
-// The loops of a classifier: of floats those for the CPU when it is made.
+// The loops of a classifier; for floats, those for the CPU at the time of construction.
 template <class T>
 struct Loops {
   void linear_forward(int features, int classes, const T* weight, const T* bias, const T* x,
@@ -73,8 +73,8 @@ class Linear final : public Classifier<T> {
   std::span<const T> parameters_;
 };
 
-// Logit of class c: w_c x / (|w_c| |x|). The gradient at a vector is what is at right angles to it, over its
-// length.
+// Logit of class c: w_c x / (|w_c| |x|). The gradient at a vector is its component at right angles to the
+// vector, divided by the vector's length.
 template <class T>
 class Cosine final : public Classifier<T> {
  public:
@@ -130,7 +130,7 @@ class Cosine final : public Classifier<T> {
   std::size_t offset(int row) const {
     return static_cast<std::size_t>(row) * static_cast<std::size_t>(plan_.features);
   }
-  // As PyTorch's normalize: a vector of nothing has no direction, and stays.
+  // As PyTorch's normalize: a zero vector has no direction and stays zero.
   T inverse_length(const T* row) const {
     return 1 / std::max(std::sqrt(dot(plan_.features, row, row)), static_cast<T>(1e-12));
   }

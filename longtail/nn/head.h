@@ -1,6 +1,6 @@
 // The end of the network, in one place for all engines: the classifier over the features of an image. Its
-// sums have a fixed order, with explicit fused multiply-adds, so its bits are the same on every CPU. Its loops
-// are those for the CPU (base::chosen_cpu()) when it is made.
+// sums have a fixed order, with explicit fused multiply-adds, so its bits are the same on every CPU. Its
+// loops are chosen at construction, for the CPU that base::chosen_cpu() names.
 #pragma once
 
 #include <memory>
@@ -16,8 +16,8 @@ class Classifier {
  public:
   virtual ~Classifier() = default;
 
-  // Before the images of a step or of a prediction; the parameters live as long as its calls. The other calls
-  // may come from several threads at once.
+  // Called before the images of a step or of a prediction; the parameters must live until the last call for
+  // these. The other calls may come from several threads at once.
   virtual void begin(std::span<const T> parameters) = 0;
   // One image: the logits of its features.
   virtual void forward(const T* features, T* logits) const = 0;

@@ -1,6 +1,7 @@
-// The loops of the classifier, compiled for several kinds of CPU: head.cc, head_avx2.cc and head_avx512.cc. Sixteen lanes in
-// one order and fused multiply-adds give the same bits in all of them. In an unnamed namespace and without anything of the
-// standard library, so that no code for one CPU is linked where another runs.
+// The loops of the classifier, compiled for several kinds of CPU: head.cc, head_avx2.cc, head_avx512.cc.
+// Sixteen lanes in one order and fused multiply-adds give the same bits in all of them. They are in an
+// unnamed namespace and use nothing of the standard library, so that no code for one CPU is linked where
+// another runs.
 #pragma once
 
 namespace longtail::nn {

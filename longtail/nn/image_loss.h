@@ -1,5 +1,5 @@
-// The loss of one image of a batch, whatever it carries: one label or, mixed from two images, two with
-// weights. Every engine takes it from here.
+// The loss of one image of a batch, with one label or, if it is mixed from two images, with two weighted
+// labels. Every engine uses it.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@ inline std::int32_t main_label(const Batch& batch, int image) {
   return batch.second.empty() || batch.weight[i] >= 0.5F ? batch.labels[i] : batch.second[i];
 }
 
-// Writes d(loss)/d(logits), and into batch.hits if it is there. `hit`: the first of the largest logits is at
-// the main label.
+// Writes d(loss)/d(logits) and, if batch.hits is not empty, the hit there. `hit`: the first of the largest
+// logits is at the main label.
 inline double image_loss(const Loss& loss, const Batch& batch, int image, std::span<const float> logits,
                          std::span<float> gradient, bool& hit) {
   const auto i = static_cast<std::size_t>(image);

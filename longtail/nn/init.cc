@@ -33,7 +33,7 @@ void fill_normal(Generator& generator, double deviation, std::span<float> out) {
 }
 
 // The cosine classifier of LDAM's code: a tensor [features][classes] uniform from -1 to 1 when the module is
-// built, the weights of each class then brought to length 1; the second walk leaves it alone.
+// built, with the weights of each class then scaled to length 1; the second loop leaves it alone.
 void fill_cosine(Generator& generator, const View& view, std::span<float> out) {
   const auto classes = static_cast<std::size_t>(view.shape[0]),
              features = static_cast<std::size_t>(view.shape[1]);
@@ -58,7 +58,7 @@ std::vector<float> initial_parameters(const ResNetSpec& spec, std::int64_t seed)
   const ParameterLayout layout = parameter_layout(spec);
   std::vector<float> parameters(static_cast<std::size_t>(layout.parameter_count));
   Generator generator(static_cast<std::uint32_t>(static_cast<std::uint64_t>(seed)));
-  // Building the modules draws their default weights (and the classifier's bias), all overwritten below.
+  // Building the modules draws default weights (and the classifier's bias); only a cosine head keeps its own.
   const auto part_of = [&](const View& view) {
     return std::span(parameters)
         .subspan(static_cast<std::size_t>(view.offset), static_cast<std::size_t>(view.size));

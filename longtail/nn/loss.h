@@ -14,7 +14,7 @@
 
 namespace longtail::nn {
 
-// Its name() is as it is written in a study file, parameters at their default left out: "focal:gamma=1.5".
+// Its name() is the text for a study file, without parameters that have their default: "focal:gamma=1.5".
 class Loss : public base::Chosen {
  public:
   using Chosen::Chosen;
@@ -24,20 +24,20 @@ class Loss : public base::Chosen {
   virtual double value(std::span<const float> logits, std::int32_t label,
                        std::span<float> gradient) const = 0;
 
-  // The loss to take in an epoch: itself, unless it changes during training. Lives as long as this one.
+  // The loss to use in an epoch: itself, unless it changes during training. Lives as long as this object.
   virtual const Loss& at(const sampling::Situation&) const { return *this; }
 
-  // In a training of so many epochs; none unless it is another loss until an epoch.
+  // When it changes, in a training of this many epochs; none if it is the same loss throughout.
   virtual std::optional<sampling::Deferral> deferral(int /*epochs*/) const { return std::nullopt; }
 
-  // What logits are multiplied by before the softmax makes probabilities of them, whatever the classifier: a
-  // network that was trained with the factor has logits that are too small by it. Not 1 for losses that are
-  // made for cosines.
+  // The factor on the logits before the softmax turns them into probabilities, whatever the classifier: a
+  // network that was trained with the factor has logits that are too small by it. It is not 1 for losses that
+  // are made for cosines.
   virtual double logit_scale() const { return 1; }
 };
 
-// From a name, with parameters or without: "focal", "focal:gamma=1.5"; docs/training.md has their formulas.
-// `class_counts` are those of the training subset; empty only to check a text. An Error says what there is.
+// From a name, with parameters or without: "focal", "focal:gamma=1.5"; docs/training.md has the formulas.
+// `class_counts` are those of the training subset; empty only to check a text. An Error lists the choices.
 std::unique_ptr<Loss> make_loss(std::string_view text, std::span<const std::int64_t> class_counts);
 
 // "cross_entropy | class_weighted:power=1 | ...", for help.

@@ -190,7 +190,7 @@ class ReferenceBackend final : public Backend<double> {
     return reference::relu(std::move(sum));
   }
 
-  // From the gradient behind a unit's batch norm to that at its input; adds to the sums of the weights.
+  // From the gradient at the output of a unit's batch norm to that at its input; adds to the weight sums.
   Image unit_backward(const ConvUnit& unit, const Image& upstream, const Image& input, int image,
                       double* weight_sums) {
     const Image& z = raw(unit, image);
@@ -232,7 +232,7 @@ class ReferenceBackend final : public Backend<double> {
   int max_batch_;
   StepInput<double> step_;
   std::span<const double> parameters_;
-  std::vector<std::vector<Image>> raw_;              // [unit][image]: what the convolution gave
+  std::vector<std::vector<Image>> raw_;              // [unit][image]: output of the convolution
   std::vector<std::vector<Image>> input_;            // [block][image]; one more for the last output
   std::vector<std::vector<Image>> input_gradient_;   // likewise
   std::vector<std::vector<Image>> hidden_gradient_;  // [block][image]: at the first unit's output

@@ -1,5 +1,5 @@
 // The backend in plain loops in double: the twin that the others are compared with, exact enough for finite
-// differences. Does every plan.
+// differences. It supports every network.
 #pragma once
 
 #include <memory>

@@ -58,13 +58,13 @@ void for_each_row(int batch, int out, int in, int kernel, int stride, int in_sid
 // to[x] += factor * from[x], with steps between the values.
 template <class T>
 void add_row(int count, T factor, const T* __restrict from, int from_step, T* __restrict to, int to_step) {
-  if (from_step == 1 && to_step == 1) {  // nearly always: a loop that compilers make vectors of
+  if (from_step == 1 && to_step == 1) {  // nearly always: a loop that compilers vectorise
     for (int x = 0; x < count; ++x) to[x] += from[x] * factor;
   } else {
     for (int x = 0; x < count; ++x) to[x * to_step] += from[x * from_step] * factor;
   }
 }
-// Four sums, since one would wait for every addition.
+// Four sums, since a single one would wait for every addition.
 template <class T>
 T inner_product(int count, const T* a, const T* b, int b_step) {
   T sum[4] = {};

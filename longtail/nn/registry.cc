@@ -24,13 +24,13 @@ bool small_networks(const ResNetSpec& spec, std::string* why) {
   return false;
 }
 
-// An engine of the walk from a backend.
+// An engine made of the walk and a backend.
 template <auto make_backend>
 std::unique_ptr<Engine> make_walk(const ResNetSpec& spec, int max_batch, base::ThreadPool& pool) {
   return make_resnet_engine(spec, max_batch, pool, make_backend(spec, max_batch, pool.threads()));
 }
 
-// A line of the table, with what engine_names.h says of it.
+// A line of the table, with what engine_names.h says about it.
 EngineInfo entry(std::string_view name, decltype(EngineInfo::available) available,
                  decltype(EngineInfo::does) does, decltype(EngineInfo::make) make) {
   for (const EngineName& known : kEngineNames) {
@@ -50,7 +50,7 @@ const EngineInfo& find(std::string_view kind) {
     if (engine.name == kind) return engine;
   }
   const std::vector<std::string> choices = engine_choices();
-  base::fail("unknown engine `{}`{}; there are {}", kind, base::did_you_mean(kind, choices),
+  base::fail<base::UsageError>("unknown engine `{}`{}; there are {}", kind, base::did_you_mean(kind, choices),
              base::join(choices, ", "));
 }
 

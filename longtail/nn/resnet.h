@@ -33,7 +33,7 @@ struct ResNetSpec {
   bool operator==(const ResNetSpec&) const = default;
 };
 
-// "resnet32", "projection" and so on to a spec; an Error lists what exists.
+// "resnet32", "projection" and so on to a spec; a UsageError lists what exists.
 ResNetSpec make_spec(std::string_view model, std::string_view shortcut, int classes, int channels,
                      int width = 1, int side = 32, std::string_view head = "linear");
 
@@ -87,7 +87,7 @@ struct BlockPlan {
   ConvUnit projection;  // only with Skip::kProjection
 };
 
-// The network as the walk goes through it (resnet_engine.h): stem, blocks, mean over the pixels, classifier.
+// The network as the walk goes through it (resnet_walk.h): stem, blocks, mean over the pixels, classifier.
 struct NetworkPlan {
   int side = 32;       // of the input
   int final_side = 8;  // of the last block's output: side / 4

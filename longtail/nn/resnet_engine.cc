@@ -10,7 +10,7 @@
 namespace longtail::nn {
 namespace {
 
-// Arrays of the engine's interface as the walk has them: the same ones, or copies in double.
+// Arrays of the engine's interface in the type of the walk: the same ones, or copies in double.
 template <class T, class Value>
 auto as(std::span<Value> values) {
   if constexpr (std::is_same_v<T, float>) {

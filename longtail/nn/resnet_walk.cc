@@ -55,8 +55,8 @@ void ResNetWalk<T>::use_running_statistics(std::span<const T> parameters, std::s
   plan_.each_unit([&](const ConvUnit& unit) { norms_.from_running(unit, parameters, buffers); });
 }
 
-// Every worker starts with slices of its own, the same ones in every pass, whose arrays its cache may still
-// hold, and then helps the others.
+// Every worker starts with its own slices, the same ones in every pass, because its cache may still hold
+// their arrays. Then it helps the others.
 template <class T>
 void ResNetWalk<T>::run(const SliceBody& body) {
   const int slices = step_.slices(), workers = pool_.threads();
@@ -245,7 +245,7 @@ void ResNetWalk<T>::classifier_gradient() {
   }
 }
 
-// The batch norms whose output gradient the input of a block received: those of the block before.
+// Finishes the batch norms of the previous block: their output gradient is that at the block's input.
 template <class T>
 void ResNetWalk<T>::finish_block_input(std::size_t block) {
   if (block == 0) return finish_backward(plan_.stem, 0);
@@ -289,7 +289,7 @@ void ResNetWalk<T>::collect_weights(const ConvUnit& unit, std::size_t offset) {
   unpack(unit, summed_.data(), step_.gradients[0]);
 }
 
-// In pieces of whole output channels, for the backends whose own order is a transform away.
+// In pieces of whole output channels, because a backend's own order may be a transform away from PyTorch's.
 template <class T>
 void ResNetWalk<T>::unpack(const ConvUnit& unit, const T* sums, std::span<T> gradient) {
   constexpr int kPiece = 64;
@@ -342,7 +342,7 @@ void ResNetWalk<T>::predict(std::span<const T> parameters, std::span<const T> bu
                            logits.data() + at(image, plan_.classes));
     }
   };
-  constexpr int kPieceImages = 4;  // a worker takes so many images at a time
+  constexpr int kPieceImages = 4;  // a worker takes this many images at a time
   const int groups = (batch + group - 1) / group, piece_groups = std::max(1, kPieceImages / group);
   pool_.run((groups + piece_groups - 1) / piece_groups, [&](int piece, int worker) {
     backend_->on_worker([&] {

@@ -1,10 +1,10 @@
 // The one walk through a ResNet, for every engine: forward pass by pass, classifier and loss, and back. It
 // owns the slices of the batch, the threads and their barriers, batch-norm statistics and running statistics,
-// and knows no instruction set: what a slice does in a pass is a backend's business (backend.h).
+// and knows no instruction set: the backend does the work of a slice in a pass (backend.h).
 //
-// The batch is cut into slices of fixed size, whose sums are added in order in double: no bit depends on the
-// number of threads. A value that is not finite is never lost in a ReLU: the loss and the gradient of such a
-// step are NaN, and so are the logits of a network whose parameters are not finite.
+// The batch is cut into slices of fixed size, whose sums are added in order (those of batch norm and loss in
+// double): no bit depends on the number of threads. A value that is not finite is never lost in a ReLU: loss
+// and gradient of such a step are NaN, and so are the logits of a network with such parameters.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ namespace longtail::nn {
 template <class T>
 class ResNetWalk {
  public:
-  // The loss of one image of the batch: writes the gradient at its logits and whether it was hit. May be
-  // called from several threads at once.
+  // The loss of one image of the batch: writes the gradient at its logits and whether the prediction was
+  // right. May be called from several threads at once.
   using ImageLoss =
       std::function<double(int image, std::span<const T> logits, std::span<T> gradient, bool& hit)>;
   using ImageSink = std::function<void(int image, std::span<const T> gradient)>;
@@ -37,7 +37,7 @@ class ResNetWalk {
   const Backend<T>& backend() const { return *backend_; }
   int max_batch() const { return max_batch_; }
 
-  // As Engine has them; images are `batch` in the backend's layout.
+  // As in Engine; `images` are `batch` images in the backend's layout.
   StepResult gradient(std::span<const T> parameters, std::span<T> buffers, const void* images, int batch,
                       const ImageLoss& loss, std::span<T> gradient);
   void frozen_gradient(std::span<const T> parameters, std::span<const T> buffers, const void* images,
@@ -48,9 +48,9 @@ class ResNetWalk {
                std::span<T> logits);
 
  private:
-  static constexpr int kRoundImages = 16;  // image_gradients takes so many at a time
+  static constexpr int kRoundImages = 16;  // image_gradients takes this many at a time
 
-  // What a step is about, from its start to its end.
+  // The inputs of a step, from its start to its end.
   struct Step {
     std::span<const T> parameters;
     std::span<T> buffers;  // empty: frozen, batch norm by running statistics
@@ -120,7 +120,7 @@ class ResNetWalk {
   std::vector<T> folded_;  // prediction: parameters with batch norm multiplied in
 
   Step step_;
-  bool finite_ = true;      // all sums of the step so far
+  bool finite_ = true;      // all sums of the step so far are finite
   bool backwards_ = false;  // the next pass
 };
 

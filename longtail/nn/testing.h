@@ -21,7 +21,7 @@
 namespace longtail::nn {
 
 // 2-norm of the difference over the norm of the expected. Arrays of different sizes are infinitely far apart,
-// and so is whatever is not finite.
+// and so are values that are not finite.
 template <class A, class B>
 double relative_distance(const A& actual, const B& expected) {
   double difference = 0, total = 0;

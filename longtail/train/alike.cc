@@ -13,11 +13,11 @@
 namespace longtail::train {
 namespace {
 
-// The parameters of what may change at an epoch.
+// The parameters of everything that may change at an epoch.
 constexpr std::array<std::string_view, 7> kCourse = {"loss",     "strategy",   "schedule",     "lr",
                                                      "lr_decay", "milestones", "warmup_epochs"};
 
-// What a run does in each epoch, of the things that may change at one.
+// What a run does in each epoch, as far as it may change between epochs.
 class Course {
  public:
   explicit Course(const RunConfig& config) : config_(config) {
@@ -27,7 +27,7 @@ class Course {
     loss_change_ = nn::make_loss(config_.loss, {})->deferral(config_.epochs);
   }
 
-  // What is told to a later strategy must have been measured from the start.
+  // The accuracies that a later strategy needs must have been measured from the start.
   bool measures_as(const Course& other) const { return feedback_ == other.feedback_; }
   bool same_at(int epoch, const Course& other) const {
     return strategy_at(epoch) == other.strategy_at(epoch) && loss_at(epoch) == other.loss_at(epoch) &&
@@ -49,7 +49,7 @@ class Course {
   sampling::Feedback feedback_ = sampling::Feedback::kNone;
 };
 
-// What runs that share a training have in common.
+// The parameters that runs with a shared training have in common.
 std::map<std::string, std::string> lasting(const RunConfig& config) {
   std::map<std::string, std::string> map = config_map(config);
   std::erase_if(map, [](const auto& entry) {

@@ -1,5 +1,5 @@
-// Which runs are alike for a while, from their configurations alone: beginning.h trains what they share once, and a report
-// knows that chance moves them together. All configurations here are decided ones (`resolved`, or of a log).
+// Which runs begin alike, judged by their configurations alone: beginning.h trains their common part once,
+// and a report knows that chance moves them together. All configurations here are `resolved`, or of a log.
 #pragma once
 
 #include <span>
@@ -16,11 +16,11 @@ bool is_course(std::string_view param);
 // For how many epochs from the first one two runs have the same loss, strategy and learning rate.
 int same_course(const RunConfig& a, const RunConfig& b);
 
-// Whether the first epoch of two runs is the same in these.
+// Whether two runs have the same loss, strategy and learning rate in their first epoch.
 bool same_beginning(const RunConfig& a, const RunConfig& b);
 
-// Of each run a number that it has in common with those that share its training: rebalanced from the same network, or
-// alike for an epoch or more. Seeds are not looked at.
+// One number per run, the same for runs that share training: rebalanced from the same network, or alike for
+// an epoch or more. Seeds are ignored.
 std::vector<int> shared_trainings(std::span<const RunConfig> runs);
 
 }  // namespace longtail::train

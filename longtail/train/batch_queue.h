@@ -1,5 +1,5 @@
 // Batches prepared ahead: while one is used, a thread of its own fills the next into a second buffer. The
-// content of a batch depends on its number only, so who prepares it and when makes no difference.
+// content of a batch depends on its number only, so it does not matter who prepares it and when.
 //
 //   BatchQueue queue(count, bytes, [&](int number, BatchQueue::Slot& slot) { ... });
 //   while (const BatchQueue::Slot* slot = queue.next()) use(*slot);   // valid until the next call of next()
@@ -29,7 +29,7 @@ class BatchQueue {
   struct Slot {
     std::span<std::byte> images;
     std::vector<std::int32_t> labels;
-    // Of mixed images (nn::Batch); empty if nothing is mixed.
+    // For mixed images (nn::Batch); empty if nothing is mixed.
     std::vector<std::int32_t> second = {};
     std::vector<float> weight = {};
 
@@ -47,7 +47,7 @@ class BatchQueue {
 
   // The next batch, or null after the last. Rethrows what `fill` threw.
   const Slot* next();
-  // Seconds that next() had to wait so far.
+  // Seconds that next() has waited so far.
   double seconds_waited() const { return waited_; }
 
  private:
@@ -73,7 +73,7 @@ class BatchQueue {
   std::thread thread_;
 };
 
-// Where training batches come from: the images the stream names, under the transforms of their positions,
+// Where training batches come from: the images that the stream names, with the transforms of their positions,
 // mixed with the images of other positions if the augmentation says so.
 struct TrainingSource {
   const data::Dataset& data;
@@ -85,7 +85,7 @@ struct TrainingSource {
 
   std::unique_ptr<BatchQueue> epoch(const sampling::Strategy& strategy,
                                     const sampling::Situation& situation) const;
-  // The images `drawn` (places in the subset), under the transforms of the positions.
+  // The images `drawn` (places in the subset), with the transforms of the positions.
   void write(std::span<const std::int64_t> drawn, std::span<const std::uint64_t> positions, int epoch,
              std::span<std::int32_t> labels, void* images, base::ThreadPool& pool) const;
   // Mixes each image of a batch with its partner, into the slot.
@@ -94,7 +94,7 @@ struct TrainingSource {
   int steps() const { return static_cast<int>(subset.size() / batch_size); }
 };
 
-// Images `rows` of a split in order, as they are; an empty `rows` means the whole split.
+// Images `rows` of a split in order, without augmentation; an empty `rows` means the whole split.
 std::unique_ptr<BatchQueue> plain_batches(const data::Dataset& data, const data::Split& split,
                                           std::span<const std::int32_t> rows, data::PixelLayout layout,
                                           int batch_size);

@@ -1,6 +1,6 @@
-// Runs that are alike until an epoch: one whose loss or strategy changes there (`deferred`) and the run that keeps the
-// first of the two, or runs whose learning rate falls at other milestones. What one of them has trained until then
-// need not be trained again.
+// Runs that are alike up to an epoch: one whose loss or strategy changes there (`deferred`) and the run that
+// keeps the first of the two, or runs with different milestones of the learning rate. What one of them has
+// trained up to there need not be trained again.
 //
 //   milestones 160, 180   |------------*---*------------|
 //   milestones 140, 160                |----------------|   begins from its state after 140 epochs
@@ -15,22 +15,23 @@
 
 namespace longtail::train {
 
-// For how many epochs from the first one two runs are the same, weights and log to the last byte. 0 if they differ in
-// more than loss, strategy and learning rate.
+// For how many epochs, from the first, two runs are identical: weights and log to the last byte. 0 if they
+// differ in more than loss, strategy and learning rate.
 int alike_epochs(const RunConfig& a, const RunConfig& b);
 
-// What runs that are alike for an epoch must have in common, as text: everything but loss, strategy and learning rate.
+// What runs alike for an epoch must have in common, as text: all but loss, strategy and learning rate.
 std::string common_part(const RunConfig& config);
 
-// Whether a network from before the end of so many epochs is kept (`keep_epochs`). Such a run cannot begin from the state
-// that another one left after them.
+// Whether the run keeps a network from before the end of that many epochs (`keep_epochs`). Such a run cannot
+// begin from the state that another one left after them.
 bool keeps_before(const RunConfig& config, int epochs);
 
 // Where a run leaves its state after an epoch for others to begin from.
 std::filesystem::path branch_path(const std::filesystem::path& run, int epochs_done);
 
-// The state that another run left, as the one that `config` would have had: the same bytes as if it had been trained.
-// `print` is what the log of `config` has. An Error if the two were not alike so long.
+// Turns the state that another run left into the one that `config` would have reached: the same bytes as if
+// it had been trained. `print` is the fingerprint for the log of `config`. An Error if the two runs were not
+// alike for that long.
 Checkpoint continued(Checkpoint beginning, const std::filesystem::path& source, const RunConfig& config,
                      const Fingerprint& print);
 

@@ -67,7 +67,7 @@ std::string_view covered_by_checksum(std::string_view bytes) {
   return bytes.substr(0, bytes.size() - std::min(bytes.size(), kChecksum));
 }
 
-// The bytes between prefix and checksum, once they are known to be whole.
+// The bytes between prefix and checksum, once the file is known to be complete.
 std::string_view checked_body(std::string_view bytes, const std::string& checksum) {
   if (bytes.substr(0, kMagic.size()) != kMagic) fail("it is not a checkpoint of longtail");
   if (bytes.size() < kPrefix + kChecksum) fail("it is cut short: {} bytes", bytes.size());
@@ -90,7 +90,7 @@ void read_array(std::string_view& body, const json& sizes, const char* name, std
   body.remove_prefix(size * sizeof(float));
 }
 
-// What a sound file says and this program does not know, only another version can have meant.
+// If a sound file names something that this program does not know, another version wrote it.
 nn::ResNetSpec known_spec(const Checkpoint& checkpoint) {
   try {
     return checkpoint.spec();
@@ -166,8 +166,8 @@ void write_checkpoint(const fs::path& path, const Checkpoint& checkpoint) {
   base::write_atomically(path, bytes);
 }
 
-// Only what the bytes themselves prove is called damaged: a study sets that aside and starts the run again.
-// Too little memory, or a file of another version, is none of it.
+// A file is called damaged only if its own bytes prove it: a study sets it aside and starts the run again.
+// Too little memory, or a file of another version, is not damage.
 Checkpoint checkpoint_of(std::string_view bytes, const std::string& name) {
   const std::string checksum = base::sha256(covered_by_checksum(bytes));
   const auto damaged = [&](const char* why) {

@@ -1,10 +1,10 @@
-// A checkpoint: networks and, in state.ckpt, all that a run needs to resume. One file, written whole or not at
-// all:
+// A checkpoint: networks and, in state.ckpt, everything that a run needs to resume. One file, written whole
+// or not at all:
 //
 //   "LONGTAIL" | version u32 | 0 u32 | header size u64 | header (JSON) | arrays (fp32, little-endian) |
 //   SHA-256 in 64 digits
 //
-// The checksum covers everything before it and is checked before a byte is believed. Equal states are equal
+// The checksum covers everything before it and is checked before any byte is trusted. Equal states are equal
 // bytes.
 #pragma once
 
@@ -27,7 +27,7 @@ struct NetworkState {
   std::vector<float> buffers;
 };
 
-// The network that a run trains on images of so many classes and channels.
+// The network that a run trains on images with these numbers of classes and channels.
 nn::ResNetSpec network_of(const RunConfig& config, int classes, int channels);
 
 struct Checkpoint {
@@ -46,13 +46,13 @@ struct Checkpoint {
 };
 
 void write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
-// A DamagedFile says what is wrong with the file: not a checkpoint, cut short, damaged; OtherVersion if it is
-// sound but not ours to read. What has nothing to do with the file (no memory) stays what it is.
+// A DamagedFile says what is wrong with the file: not a checkpoint, cut short, damaged. OtherVersion if it is
+// sound but not readable here. Errors that have nothing to do with the file (no memory) stay as they are.
 Checkpoint read_checkpoint(const std::filesystem::path& path);
 // The same of bytes in memory; `name` is what an Error calls them.
 Checkpoint checkpoint_of(std::string_view bytes, const std::string& name);
 
-// Where a run keeps them.
+// Where a run keeps its files.
 std::filesystem::path state_path(const std::filesystem::path& run);
 std::filesystem::path kept_path(const std::filesystem::path& run, int epochs_done);
 std::filesystem::path log_path(const std::filesystem::path& run);

@@ -12,7 +12,7 @@ namespace {
 
 using Kind = RebalanceMethod::Kind;
 
-constexpr int kTauSteps = 20;  // of a tenth
+constexpr int kTauSteps = 20;  // steps of a tenth
 
 double square_norm(std::span<const float> row) {
   double sum = 0;
@@ -84,8 +84,8 @@ void take_means(bool cosine, const Features& training, const LinearHead& head) {
       head.weight[k * width + f] = static_cast<float>(sums[k * width + f] * factor);
     head.bias[k] = static_cast<float>(cosine ? 0 : -square);
   }
-  // Features are not negative, so the logit of the shortest mean is at least its bias: lower is never
-  // highest.
+  // Features are not negative, so the logit of the shortest mean is at least its bias; anything lower is
+  // never the highest.
   for (std::size_t k = 0; k < classes; ++k) {
     if (images[k] == 0) head.bias[k] = static_cast<float>(-longest - 1);
   }

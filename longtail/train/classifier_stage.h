@@ -1,4 +1,4 @@
-// The arithmetic of rebalancing: a linear classifier made anew over features that stay as they are. Knows no
+// The arithmetic of rebalancing: a linear classifier, rebuilt on features that stay as they are. It knows no
 // images and no files. Sums have a fixed order.
 #pragma once
 
@@ -36,21 +36,21 @@ struct LinearHead {
                           static_cast<std::size_t>(width));
   }
 };
-// Of a network with a linear head; an Error if it has another.
+// The classifier of a network with a linear head; an Error if it has another head.
 LinearHead head_of(const nn::ResNetSpec& spec, std::span<float> parameters);
 
-// Weights and bias multiplied by what a loss multiplied the logits by (nn/loss.h): the classifier that
-// cross-entropy would have trained, which is what all of the following begin with.
+// Multiplies weights and bias by the factor that a loss puts on the logits (nn/loss.h). The result is the
+// classifier that cross-entropy would have trained, with which everything below begins.
 void take_scale(double scale, const LinearHead& head);
-// Weights of each class divided by |w_k|^tau, bias 0 (Kang et al., 2020). A row of zeros stays.
+// Divides the weights of each class by |w_k|^tau, with bias 0 (Kang et al., 2020). A row of zeros stays.
 void normalise(double tau, const LinearHead& head);
-// tau log(n_k / n) taken from the bias (Menon et al., 2021); a class without images stays.
+// Subtracts tau log(n_k / n) from the bias (Menon et al., 2021); a class without images stays.
 void adjust(double tau, std::span<const std::int64_t> counts, const LinearHead& head);
-// Logits that are highest at the nearest class mean: by angle w = c / |c|; by distance w = 2 c,
+// Makes the logit of the nearest class mean c the highest: by angle w = c / |c|; by distance w = 2 c,
 // b = -|c|^2. A class without images is never nearest.
 void take_means(bool cosine, const Features& training, const LinearHead& head);
 
-// What a classifier says of features: mean cross-entropy and accuracies in percent.
+// The results of a classifier on features: mean cross-entropy and accuracies in percent.
 struct HeadResult {
   double loss = 0;
   double accuracy = 0;
@@ -59,17 +59,17 @@ struct HeadResult {
 HeadResult measure_head(const nn::ResNetSpec& spec, std::span<const float> parameters,
                         const Features& features);
 
-// The first of 0, 0.1, ..., 2 with the highest balanced accuracy. `parameters` are of the trained network.
+// The first of 0, 0.1, ..., 2 with the highest balanced accuracy. `parameters` are the trained network's.
 double choose_tau(const RebalanceMethod& method, const nn::ResNetSpec& spec,
                   std::span<const std::int64_t> counts, std::span<const float> parameters,
                   const Features& features);
 
-// SGD on the classifier, or on a factor of each class's logit. What it remembers between steps is in an array
-// as long as the parameters, so that a checkpoint can keep it: the momentum of the classifier in its place;
-// of factors, the momentum first and then the factors.
+// SGD on the classifier, or on a factor for each class's logit. Its state between steps is an array as long
+// as the parameters, so that a checkpoint can keep it: for the classifier, the momentum at the classifier's
+// place; for factors, first the momentum, then the factors.
 class HeadTrainer {
  public:
-  // `trained` is the network whose features are used; it must live as long. The learning rate is a step's.
+  // `trained` is the network whose features are used; it must live as long. `sgd.lr` is not used: see step().
   HeadTrainer(const RebalanceMethod& method, const nn::ResNetSpec& spec, std::span<const float> trained,
               const nn::SgdConfig& sgd);
 

@@ -273,7 +273,7 @@ RunConfig config_from_map(const std::map<std::string, std::string>& map) {
     if (!entry.info.omitted.empty()) entry.set(config, entry.info.omitted);
   }
   for (const auto& [name, text] : map) {
-    // Whoever needs an engine for such a run asks for another one.
+    // Code that needs an engine for such a run must ask for another one.
     if (name == "engine" && text == nn::kRetiredEngine) {
       config.engine = text;
     } else {

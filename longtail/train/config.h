@@ -1,4 +1,4 @@
-// Everything a run is defined by. Each parameter is described once, in run_params(); flags, study files, run
+// Everything that defines a run. Each parameter is described once, in run_params(); flags, study files, run
 // identity and documentation come from there.
 #pragma once
 
@@ -20,9 +20,9 @@ struct RunConfig {
   int image_size = 32;                // side of the square images: a multiple of 8 from 16 to 128
   std::string fit = "stretch";        // stretch, crop, pad: how a picture becomes square
   bool skip_unreadable = false;       // leave out pictures that cannot be read
-  std::string augment = "crop_flip";  // crop_flip or none
-  // Part of the subset held out per class to select the best epoch on; -1: by the data set, see resolved()
-  // and decided_fraction().
+  std::string augment = "crop_flip";  // crop_flip or none, perhaps with mixing: "crop_flip+mixup"
+  // Part of the subset held out per class to select the best epoch on; -1: depends on the data set, see
+  // resolved() and decided_fraction().
   double val_fraction = -1;
 
   // section model
@@ -58,30 +58,31 @@ struct RunConfig {
 
 const base::ParamTable<RunConfig>& run_params();
 
-// Refuses combinations that cannot be: milestones beyond the end, a kept epoch that never comes, ...
+// Refuses impossible combinations: milestones beyond the end, a kept epoch that never comes, ...
 void check(const RunConfig& config);
 
 // An Error if a batch has more images than are trained on.
 void check_batch(const RunConfig& config, std::int64_t images);
 
-// The configuration with every "it depends" decided: engine `auto` becomes this machine's, the strategy is in
-// its canonical text, empty milestones are filled in. Checks first.
+// The configuration with everything decided that was left open: engine `auto` becomes this machine's, the
+// strategy is in its canonical text, empty milestones are filled in. Checks first.
 RunConfig resolved(const RunConfig& config);
 
-// Whether the name of a run need not have it, though others of a study depart from it: nothing mixed, nothing held
-// out, the loss and whatever else nobody chose. Numbers are said: "lr 0.1" beside "lr 0.2" tells what was compared.
+// Whether the name of a run may omit this value, though other runs of a study have another: nothing mixed,
+// nothing held out, the default loss and the like. Numbers are named: "lr 0.1" next to "lr 0.2" says what was
+// compared.
 bool goes_without_saying(const std::string& param, const std::string& value);
 
-// Whether that value of a parameter names a file, which counts by what it says.
+// Whether that value of a parameter names a file, which then counts by its content.
 bool names_file(std::string_view param, std::string_view value);
-// As a log says a configuration: of a file only its name, so that a result is the same wherever that lies.
+// A configuration as a log has it: of a file only its name, so that a result does not depend on the folder.
 std::map<std::string, std::string> logged_config(std::map<std::string, std::string> config);
 
 // The canonical text of a run: a line `key=value` for every identity parameter of resolved(config), sorted by
-// key. A file that a parameter names counts by its content; a StorageError if there is none.
+// key. A file that a parameter names counts by its content; a StorageError if it does not exist.
 std::string config_identity(const RunConfig& config);
-// The identity parameters as canonical text by name, those left out that are at the value they had before
-// they existed; and back.
+// The identity parameters by name, as canonical text, without those that have the value from before the
+// parameter existed; and back.
 std::map<std::string, std::string> config_map(const RunConfig& config);
 RunConfig config_from_map(const std::map<std::string, std::string>& map);
 // SHA-256 of the canonical text: equal for equal runs, whatever the folder, the threads or the order of

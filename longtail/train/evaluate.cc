@@ -21,7 +21,7 @@ std::vector<std::int32_t> learnable_rows(const data::Split& test,
 }
 
 double logit_scale(const RunConfig& config) {
-  // A rebalanced classifier is one for cross-entropy, whatever the features were trained with.
+  // A rebalanced classifier is made for cross-entropy, whatever the features were trained with.
   if (config.rebalance != kNoRebalance) return 1;
   return nn::make_loss(config.loss, {})->logit_scale();
 }

@@ -1,4 +1,4 @@
-// The whole of a labelled set through a network in evaluation mode.
+// Runs a network in evaluation mode over the whole of a labelled set.
 #pragma once
 
 #include <functional>
@@ -22,12 +22,12 @@ struct EvaluationSet {
 };
 
 // The rows of the test split that belong to classes with training images, or nothing if that is all of them:
-// what a class nobody could learn would score says nothing of a strategy. An Error if no row is left.
+// accuracy on a class that could not be learnt says nothing about a strategy. An Error if no row is left.
 std::vector<std::int32_t> learnable_rows(const data::Split& test,
                                          std::span<const std::int64_t> training_counts);
 
-// What the logits of a run are multiplied by before they become probabilities: what its loss multiplies them
-// by; 1 of a rebalanced run, whose classifier is one for cross-entropy.
+// The factor on the logits of a run before they become probabilities: that of its loss, or 1 for a rebalanced
+// run, whose classifier is made for cross-entropy.
 double logit_scale(const RunConfig& config);
 
 // Batches have at most `batch_size` images; the result does not depend on it. `pulse` is called after each

@@ -6,8 +6,8 @@
 
 namespace longtail::train {
 
-// Any engine gives features if its classifier has the identity for weights: sums of zeros and one number are
-// exact.
+// Any engine returns the features if its classifier has the identity as weights: sums of zeros and one number
+// are exact.
 FeatureReader::FeatureReader(std::string_view engine, const nn::ResNetSpec& spec, const NetworkState& network,
                              int max_batch, base::ThreadPool& pool)
     : max_batch_(max_batch), width_(nn::network_plan(spec).features) {

@@ -10,7 +10,7 @@ namespace longtail::train {
 // To hundredths of a percent; NaN stays.
 std::vector<double> rounded(std::vector<double> percentages);
 
-// Counts which training draws were right.
+// Counts which training draws were predicted correctly.
 class ClassHits {
  public:
   explicit ClassHits(int classes);

@@ -1,5 +1,5 @@
-// What the fuzzers of this module feed (*_fuzz.cc, fuzz_test.cc): a log, a checkpoint, predictions and the
-// texts of a run's choices as bytes, and the metadata of an exported network. Nothing gets out of an entry.
+// Entry points for the fuzzers of this module (*_fuzz.cc, fuzz_test.cc): a log, a checkpoint, predictions and
+// the texts of a run's choices as bytes, and the metadata of an exported network. No Error leaves an entry.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace longtail::train {
 
-// A log that is taken is written and read again as itself.
+// A log that is accepted is written and read again as itself.
 inline void fuzz_log(std::span<const std::uint8_t> input) {
   try {
     const RunLog log = log_of({reinterpret_cast<const char*>(input.data()), input.size()}, "input");
@@ -33,7 +33,7 @@ inline void fuzz_log(std::span<const std::uint8_t> input) {
   }
 }
 
-// A file with a SHA-256 at its end, as it is and with a right one, so that what is behind it is read too.
+// Reads a file that ends with its SHA-256, as it is and with a correct one, so that its content is read too.
 template <class Read>
 void fuzz_sealed(std::span<const std::uint8_t> input, const Read& read) {
   std::string bytes(reinterpret_cast<const char*>(input.data()), input.size());
@@ -53,15 +53,15 @@ inline void fuzz_checkpoint(std::span<const std::uint8_t> input) {
   fuzz_sealed(input, [](const std::string& bytes) { checkpoint_of(bytes, "input"); });
 }
 
-// Predictions that are taken are written as the same bytes again.
+// Predictions that are accepted are written as the same bytes again.
 inline void fuzz_predictions(std::span<const std::uint8_t> input) {
   fuzz_sealed(input, [](const std::string& bytes) {
     if (predictions_bytes(predictions_of(bytes)) != bytes) std::abort();
   });
 }
 
-// Any text is a schedule, a chain of augmentations, groups, or an Error; what is taken has a name that means
-// the same.
+// Any text is a schedule, a chain of augmentations, groups, or an Error; what is accepted has a name that
+// means the same.
 inline void fuzz_choice(std::span<const std::uint8_t> input) {
   const std::string_view text(reinterpret_cast<const char*>(input.data()), input.size());
   const auto named = [](const auto& make, std::string_view from) {
@@ -77,7 +77,7 @@ inline void fuzz_choice(std::span<const std::uint8_t> input) {
 }
 
 // Whatever the texts of a run are, the exported file has the form of safetensors: the length of a JSON
-// header, tensors without gap or overlap behind it. There is no reader of our own to be fuzzed.
+// header, the header, tensors without gap or overlap. We have no reader of our own to fuzz.
 inline void fuzz_safetensors(std::span<const std::uint8_t> input) {
   const std::string text(reinterpret_cast<const char*>(input.data()), input.size());
   const std::size_t half = text.size() / 2;

@@ -1,5 +1,5 @@
-// What makes a run the same run: everything decided, in one text. Apart from the table of parameters, because
-// deciding asks the engines, and whoever only reads logs has none.
+// What identifies a run: all decided parameters, in one text. Separate from the table of parameters, because
+// deciding asks the engines, and code that only reads logs has none.
 #include <algorithm>
 #include <filesystem>
 
@@ -21,7 +21,7 @@ namespace longtail::train {
 RunConfig resolved(const RunConfig& config) {
   check(config);
   RunConfig result = config;
-  // A named engine is left alone: a machine that cannot run it may still speak of the run.
+  // A named engine is left alone: a machine that cannot run it may still name the run.
   if (config.engine == "auto") result.engine = nn::resolve_engine("auto", network_of(config, 1, 3));
   result.strategy = sampling::canonical_strategy(config.strategy);
   result.loss = nn::canonical_loss(config.loss);
@@ -33,7 +33,7 @@ RunConfig resolved(const RunConfig& config) {
   if (config.select == "default") result.select = published ? "overall" : "balanced";
   if (published && config.val_fraction < 0) result.val_fraction = 0;
   if (result.select == "last") result.val_fraction = std::max(config.val_fraction, 0.0);  // nothing is chosen
-  // What the profile does not use cannot tell two runs apart.
+  // Parameters that the profile does not use must not distinguish two runs.
   if (!data::takes_ratio(result.subset)) {
     const data::SubsetConfig unused;
     result.subset.rho = unused.rho;
@@ -47,7 +47,7 @@ RunConfig resolved(const RunConfig& config) {
                          static_cast<int>(config.epochs * std::int64_t{9} / 10)};
   }
   std::sort(result.milestones.begin(), result.milestones.end());
-  // 80% and 90% of a handful of epochs may be the same one.
+  // 80% and 90% of a few epochs may be the same epoch.
   if (config.milestones.empty()) {
     result.milestones.erase(std::unique(result.milestones.begin(), result.milestones.end()),
                             result.milestones.end());
@@ -58,8 +58,8 @@ RunConfig resolved(const RunConfig& config) {
 
 namespace {
 
-// What a file says, not where it lies, makes the run. Without the file nobody can tell which run it is. A pipe can be
-// read once only, and that is for the run.
+// A run is identified by what a file contains, not by its path. Without the file the run cannot be
+// identified. A pipe can be read only once, and that is left to the run itself.
 std::string content_of(const std::string& param, const std::string& value) {
   if (!names_file(param, value)) return value;
   std::error_code error;

@@ -14,7 +14,7 @@ namespace {
 using base::fail;
 using nlohmann::json;
 
-constexpr double kSlack = 1e-6;                              // points: sums in another order
+constexpr double kSlack = 1e-6;                              // percentage points, for sums in another order
 constexpr std::int64_t kMostImages = std::int64_t{1} << 40;  // more than any disk holds
 
 bool same(double a, double b) { return (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= kSlack; }
@@ -96,7 +96,7 @@ void check_result(const RunLog& log, const FullResult& result, int epoch, const 
   check_confusion(result, log.class_counts.size(), name);
 }
 
-// What chose the best epoch, by epoch: nothing where the log does not tell it.
+// The values that chose the best epoch, one per epoch; empty if the log does not have them.
 const std::vector<double>& selector_of(const RunLog& log) {
   static const std::vector<double> kNone;
   if (log.selected_by != "overall") return log.selection;
@@ -104,8 +104,9 @@ const std::vector<double>& selector_of(const RunLog& log) {
   return log.selected_on == "test" ? log.test_acc : kNone;
 }
 
-// The highest of what chose it, or the last epoch. That it is the first of equals is not asked for: sums in another
-// order may part them. A value that is not known is never the highest, and one of the first epoch is never beaten.
+// The best epoch is the one with the highest of these values, or the last epoch. It need not be the first of
+// equals: sums in another order may separate them. An unknown value is never the highest, but one of the
+// first epoch is never beaten.
 void check_best_epoch(const RunLog& log) {
   if (log.selected_by == "last") {
     if (log.best_epoch == log.epochs() - 1) return;
@@ -131,7 +132,7 @@ void check_best_epoch(const RunLog& log) {
 
 void check_agreement(const RunLog& log) {
   check_sizes(log);
-  if (log.schema == 0) return;  // the paper's: what it repeats was made from the lists when it was read
+  if (log.schema == 0) return;  // the paper's: what it repeats was computed from its lists when it was read
   check_best_epoch(log);
   check_result(log, log.best, log.best_epoch, "best");
   check_result(log, log.last, log.epochs() - 1, "last");

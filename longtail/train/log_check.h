@@ -1,7 +1,7 @@
-// A log must agree with itself: the same result stands in it several times (in the lists of the epochs, in
-// `best` and `last`, class by class, in the confusion matrix, in the paper's keys), so a digit changed in one
-// place shows. And it carries a hash of everything in it, which shows a digit changed in any place; a log
-// without one (of the paper, of another program, of an older longtail) is taken, and called unverified.
+// A log must agree with itself: it holds the same result several times (in the lists of the epochs, in `best`
+// and `last`, class by class, in the confusion matrix, in the paper's keys), so a digit changed in one place
+// shows. It also carries a hash of everything in it, which shows a digit changed in any place. A log without
+// one (of the paper, of another program, of an older longtail) is accepted, and called unverified.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,7 +15,7 @@ inline constexpr const char* kResultsHash = "results_sha256";
 
 // An Error names the two places that differ, or the value that cannot be.
 void check_agreement(const RunLog& log);
-// The keys that repeat the best result for readers of the paper's form, where they are.
+// The keys that repeat the best result for readers of the paper's form, if they are present.
 void check_repeated(const nlohmann::json& object, const RunLog& log);
 
 // SHA-256 of the log without its key `results_sha256`, keys in order, numbers as they are written.

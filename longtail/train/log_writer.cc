@@ -45,7 +45,7 @@ std::string selected_by(const RunLog& log) {
   fail("`select` is `{}`; the best epoch is chosen by overall, balanced, tail or last", select);
 }
 
-// Reads the log with an epoch made up, as everyone will read it: what they would refuse must not be trained for.
+// Reads the log with a made-up epoch as everyone will: a log that would be refused must not be trained for.
 void refuse_unreadable(RunLog log) {
   for (auto* list : {&log.train_loss, &log.train_acc, &log.test_acc, &log.test_loss, &log.head_acc,
                      &log.medium_acc, &log.tail_acc, &log.lr_history})
@@ -117,7 +117,7 @@ void LogWriter::epoch(const TrainingEpoch& training, FullResult result) {
   log_.medium_acc.push_back(result.accuracy.medium);
   log_.tail_acc.push_back(result.accuracy.tail);
   log_.test_acc.push_back(result.accuracy.overall);
-  // A log of before it was kept stays without.
+  // A log from before this list existed stays without it.
   if (std::cmp_equal(log_.balanced_acc.size(), result.epoch))
     log_.balanced_acc.push_back(result.accuracy.balanced);
   log_.last = result;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
-// Mean of the values that are there.
+// Mean of the values that are not NaN.
 class Mean {
  public:
   void add(double value) {
@@ -55,7 +55,7 @@ void Meter::add(std::span<const float> logits, std::int32_t label) {
   ++confusion_[truth][predicted];
   loss_ += std::log(sum) + highest - logits[truth];
 
-  if (!std::isfinite(confidence)) return;  // the loss, not finite either, tells
+  if (!std::isfinite(confidence)) return;  // the loss shows it, which is not finite either
   // Bins are (0, 1/15], (1/15, 2/15], ... as in Guo et al. (2017).
   const double place = std::ceil(confidence * kCalibrationBins) - 1;
   const auto bin = static_cast<std::size_t>(std::clamp(place, 0.0, kCalibrationBins - 1.0));
@@ -119,7 +119,7 @@ double Meter::macro_f1() const {
   for (std::size_t k = 0; k < confusion_.size(); ++k) {
     std::int64_t predicted = 0;
     for (const auto& row : confusion_) predicted += row[k];
-    if (images_of(k) == 0) continue;  // nobody tested it
+    if (images_of(k) == 0) continue;  // it was not tested
     // 2 TP / (2 TP + FP + FN)
     mean.add(percent(2 * std::int64_t{confusion_[k][k]}, predicted + images_of(k)));
   }
@@ -158,8 +158,8 @@ FullResult result_of_counts(std::span<const int> correct, std::span<const int> i
     base::fail("there are {} right answers and {} numbers of images for {} classes", correct.size(),
                images.size(), classes);
   }
-  // The wrong answers go to some other class: which one only F1 and the matrix would tell, and they are left
-  // out.
+  // The wrong answers are given to another class. Which one would matter only to F1 and the matrix, and these
+  // are left out.
   std::vector<std::vector<int>> confusion(classes, std::vector<int>(classes));
   for (std::size_t k = 0; k < classes; ++k) {
     if (correct[k] < 0 || correct[k] > images[k])

@@ -2,7 +2,7 @@
 // calibration.
 //
 //   Meter meter(classes, groups);          // groups: the group of each class
-//   meter.add(logits, label);              // image after image; sums are made in this order
+//   meter.add(logits, label);              // one image at a time; sums are taken in this order
 //   EpochResult result = meter.result();
 #pragma once
 
@@ -26,18 +26,18 @@ class Meter {
   // One image. The prediction is the first of the largest logits.
   void add(std::span<const float> logits, std::int32_t label);
 
-  // A whole set at once from counts, [true][predicted], and its mean loss: for those who measured elsewhere.
-  // Says nothing of confidences, so calibration is unknown. An Error if the matrix is not square or has a
-  // negative count.
+  // A whole set at once from counts, [true][predicted], and its mean loss: for results measured elsewhere.
+  // Without confidences the calibration is unknown. An Error if the matrix is not square or has a negative
+  // count.
   void add_confusion(std::span<const std::vector<int>> confusion, double mean_loss);
 
   std::int64_t images() const { return images_; }
   // Accuracies in percent and the mean cross-entropy. A group's accuracy is the mean of its classes'; classes
   // without images do not count, and a group without such classes is NaN.
   EpochResult result() const;
-  // What was said of every image, in the order they came.
+  // The prediction for every image, in the order they were added.
   const std::vector<Prediction>& predictions() const { return predictions_; }
-  // Everything; `epoch` is only written into it.
+  // The full result; `epoch` is only written into it.
   FullResult full(int epoch) const;
 
  private:
@@ -63,7 +63,7 @@ class Meter {
   double loss_ = 0;
 };
 
-// The result where only right answers and images of each class are known: no F1, no confusion, no
+// The result if only the right answers and images of each class are known: no F1, no confusion, no
 // calibration.
 FullResult result_of_counts(std::span<const int> correct, std::span<const int> images,
                             const std::vector<data::Group>& groups, double mean_loss, int epoch);

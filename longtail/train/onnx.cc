@@ -16,7 +16,7 @@ constexpr int kIrVersion = 7;  // ONNX 1.8: read by every runtime since 2020
 constexpr int kOpset = 13;
 constexpr float kEpsilon = 1e-5F;  // of batch norm
 
-// Appends nodes; each has one output, named after what it is.
+// Appends nodes. Each has one output, and both have the same name.
 class Graph {
  public:
   Graph(onnx::GraphProto& graph, const nn::ParameterLayout& layout, const NetworkState& network)

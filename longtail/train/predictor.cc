@@ -15,7 +15,7 @@ using base::fail;
 
 constexpr int kBatch = 128;
 
-// Logs of before it was kept do not say how pixels are scaled; of published data everybody knows.
+// Older logs do not say how pixels are scaled; for published data sets it is known.
 ImageFacts image_facts(const RunLog& log, int channels, const std::filesystem::path& run) {
   if (log.image.channels > 0) return log.image;
   const data::PublishedData* published = data::find_published(log.dataset);

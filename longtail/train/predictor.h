@@ -1,4 +1,4 @@
-// The network of a run at work on new pictures. Needs the folder of the run and nothing else.
+// Applies the network of a run to new pictures. Needs the folder of the run and nothing else.
 //
 //   const Predictor predictor("runs/progressive-42");
 //   const auto chances = predictor.probabilities(pictures);   // pictures: planar bytes, one after the other
@@ -18,14 +18,14 @@
 namespace longtail::train {
 
 struct PredictorOptions {
-  bool last = false;   // the network after the last epoch instead of that at the best
+  bool last = false;   // the network after the last epoch instead of the one at the best epoch
   std::string engine;  // empty: the run's if this machine has it, else the fastest that it has
   int threads = 0;     // 0: all CPUs
 };
 
 class Predictor {
  public:
-  // An Error if the folder holds no run, or one of a version that did not keep how its pictures were read.
+  // An Error if the folder holds no run, or one of a version that did not record how its pictures were read.
   explicit Predictor(const std::filesystem::path& run, const PredictorOptions& options = {});
 
   const RunLog& log() const { return *state_.log; }
@@ -35,7 +35,7 @@ class Predictor {
   int epoch() const { return epoch_; }  // of the network, counted from 1
   std::string engine() const { return std::string(engine_->name()); }
 
-  // The probability of every class, one list a picture. `pixels` holds `channels` planes a picture.
+  // The probability of every class, one list per picture. `pixels` holds `channels` planes per picture.
   std::vector<std::vector<double>> probabilities(std::vector<std::uint8_t> pixels) const;
 
  private:

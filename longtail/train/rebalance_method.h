@@ -1,4 +1,4 @@
-// What can be done to the classifier of a trained run, its features frozen, as text: "crt",
+// What can be done to the classifier of a trained run while its features are frozen, as text: "crt",
 // "crt:epochs=5,lr=0.05", "tau_norm:tau=0.7". rebalance.h does it; docs/remedies.md has the formulas.
 #pragma once
 
@@ -13,16 +13,16 @@
 namespace longtail::train {
 
 inline constexpr const char* kNoRebalance = "none";
-inline constexpr double kChooseTau = -1;  // on held-out images
+inline constexpr double kChooseTau = -1;  // choose it on held-out images
 
 class RebalanceMethod : public base::Chosen {
  public:
   enum class Kind {
     kRetrain,    // the classifier is trained again from its initial weights on class-balanced draws
-    kScales,     // a factor for the logit of each class is trained so
+    kScales,     // a factor for the logit of each class is trained in the same way
     kNormalise,  // w_k / |w_k|^tau, no bias
     kAdjust,     // logit_k - tau log(n_k / n)
-    kMeans,      // the nearest mean of the features of a class
+    kMeans,      // the nearest class mean of the features
   };
   Kind kind = Kind::kRetrain;
   int epochs = 1;
@@ -35,7 +35,7 @@ class RebalanceMethod : public base::Chosen {
   double rate(int epoch) const;
 };
 
-// An Error says what there is.
+// An Error lists the methods.
 std::unique_ptr<RebalanceMethod> make_rebalance_method(std::string_view text);
 const std::vector<base::VariantInfo>& rebalance_methods();
 // "crt:epochs=10,lr=0.1 | ...", for help.

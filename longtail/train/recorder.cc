@@ -53,7 +53,7 @@ Recorder::Measured Recorder::measure(Checkpoint& state, const std::function<void
   log.head_acc.push_back(result.head);
   log.medium_acc.push_back(result.medium);
   log.tail_acc.push_back(result.tail);
-  // A run of before it was kept stays without.
+  // A run from before this list existed stays without it.
   if (std::cmp_equal(log.balanced_acc.size(), epoch)) log.balanced_acc.push_back(result.balanced);
   EpochResult chosen_on = result;
   if (data_.validation.size() > 0) {

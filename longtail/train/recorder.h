@@ -14,25 +14,25 @@
 
 namespace longtail::train {
 
-// Images in a batch of an evaluation: evaluation is not the place to save memory by small batches, nor to
-// need more than training does.
+// Images in an evaluation batch: as in training, so that it needs no more memory, but at least 128, because
+// evaluation is not the place to save memory by small batches.
 int evaluation_batch(const RunConfig& config);
 
 class Recorder {
  public:
-  // The three must outlive it.
+  // `config`, `data` and `engine` must outlive it.
   Recorder(std::filesystem::path folder, const RunConfig& config, const RunData& data, nn::Engine& engine);
 
   struct Measured {
     EpochResult test;
-    bool best = false;  // better than all epochs before by what the run selects by
+    bool best = false;  // better than all previous epochs by what the run selects by
   };
-  // Adds the epoch to the log and the state, the training part excepted. `pulse` may throw to stop.
+  // Adds the epoch to the log and the state, except for the training part. `pulse` may throw to stop.
   Measured measure(Checkpoint& state, const std::function<void()>& pulse);
-  // After a resumption: what the network at the best epoch said of the test images, from the file or, if that
-  // is lost or from before it was kept, once more from the network.
+  // After resuming: the predictions for the test images at the best epoch, from the file or, if that is lost
+  // or the run is older than such files, computed again by the network.
   void recall_best(const Checkpoint& state);
-  // The predictions, then the state: the log can be made from it.
+  // Writes the predictions, then the state: the log can be rebuilt from it.
   void save(Checkpoint& state);
 
  private:
@@ -42,8 +42,8 @@ class Recorder {
   nn::Engine& engine_;
   double scale_;                       // of the logits
   bool held_out_feedback_;             // the strategy is told the held-out accuracy of each class
-  std::vector<Prediction> best_said_;  // of the test images, at the best epoch
-  std::vector<Prediction> said_now_;   // after the last epoch done
+  std::vector<Prediction> best_said_;  // predictions for the test images at the best epoch
+  std::vector<Prediction> said_now_;   // those after the last epoch done
 };
 
 }  // namespace longtail::train

@@ -47,7 +47,7 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
-// Of the first positions; the mixing by its name and draws.
+// Of the transforms at the first positions; mixing counts by its name and draws.
 std::string augmentation_hash(const RunConfig& config) {
   const data::Augmenter augmenter = data::Augmenter::parse(config.augment);
   if (augmenter.name() == "none") return base::sha256("none");
@@ -72,7 +72,7 @@ std::string augmentation_hash(const RunConfig& config) {
   return hasher.hex();
 }
 
-// What the log calls the imbalance ratio: what was asked for, or what the counts are.
+// The imbalance ratio in the log: what was asked for, or what the class counts give.
 double imbalance_ratio(const RunConfig& config, const std::vector<std::int64_t>& counts) {
   if (data::takes_ratio(config.subset)) return config.subset.rho;
   std::int64_t largest = 0;
@@ -218,7 +218,7 @@ RunLog Training::fresh_log(const Fingerprint& print) const {
   return fresh;
 }
 
-// From the state that another run has left, if there is one that can be used.
+// Begins from the state that another run has left, if there is one that can be used.
 bool Training::begin_from_another(const Fingerprint& print) {
   const std::filesystem::path& source = options_.begin_from;
   if (!base::present(source)) return false;
@@ -274,7 +274,7 @@ void Training::begin() {
   note_unkept(first_epoch_);
 }
 
-// What was to be kept before an epoch and was not.
+// Notes the networks that should have been kept before this epoch and were not.
 void Training::note_unkept(int before) const {
   for (const int epoch : config_.keep_epochs) {
     if (epoch < before && !std::filesystem::exists(kept_path(options_.folder, epoch))) {
@@ -284,7 +284,7 @@ void Training::note_unkept(int before) const {
   }
 }
 
-// A finished run: what is beside its state may be missing or stale if the process was killed in between.
+// A finished run: the files next to its state may be missing or stale if the process was killed in between.
 void Training::report_finished() {
   mend_log(options_.folder, log());
   note_unkept(state_.epochs_done + 1);
@@ -390,7 +390,7 @@ void Training::measure(int epoch) {
   progress_.seconds_left = remaining_.after(epoch, epoch_clock_.seconds());
 }
 
-// Only when everything is written is the epoch done for those who watch.
+// An epoch is reported as done only when everything is written.
 void Training::save() {
   keep(state_.epochs_done);
   recorder_->save(state_);
@@ -398,7 +398,7 @@ void Training::save() {
   if (options_.on_progress) options_.on_progress(progress_);
 }
 
-// The state for runs that part from this one here. Written after state_.ckpt, so a run that resumes looks again.
+// Leaves the state for runs that branch off here. Written after state.ckpt, so a resuming run checks for it.
 void Training::leave_branch() const {
   const auto& branches = options_.branch_epochs;
   if (std::find(branches.begin(), branches.end(), state_.epochs_done) == branches.end()) return;
@@ -437,7 +437,7 @@ RunLog run_training(const RunConfig& config, const RunOptions& options) {
       options.on_note(fmt::format("The run in {} is finished already.", options.folder.string()));
     return *log;
   }
-  // What cannot be is refused before the parent is trained.
+  // Impossible configurations are refused before the parent is trained.
   const RunConfig wanted = resolved(config);
   if (base::present(state_path(options.folder)))
     refuse_other_run(options.folder, read_state(options.folder), wanted);

@@ -7,11 +7,11 @@
 //
 // The folder then holds
 //   log.json      the results; the same bytes on any number of threads, interrupted or not
-//   log.predictions  what was said of every test image at the best and the last epoch
+//   log.predictions  the predictions for every test image at the best and the last epoch
 //   timings.json  how long it took
 //   state.ckpt    the network after the last epoch done and at the best epoch, momentum, the log so far
 //   kept/N.ckpt   the network after N epochs, for every N of keep_epochs; 0 is the initial network
-//   branch/N.ckpt the whole state after N epochs, for runs that begin as this one (beginning.h)
+//   branch/N.ckpt the whole state after N epochs, for runs that begin like this one (beginning.h)
 // Starting again with the same configuration resumes where it stopped; a finished run returns its log at
 // once.
 #pragma once
@@ -39,7 +39,7 @@ struct Progress {
   double train_loss = 0;  // mean over the epoch so far
   double train_acc = 0;   // percent
   bool epoch_done = false;
-  EpochResult result;            // of the epoch, if it is done; else of the one before
+  EpochResult result;            // of the epoch, if it is done; else of the previous one
   bool best = false;             // the epoch is the best so far
   double images_per_second = 0;  // training, of this epoch
   double seconds_left = 0;       // of the whole run, as far as can be told
@@ -47,36 +47,36 @@ struct Progress {
 
 struct RunOptions {
   std::filesystem::path folder;
-  // Of a run that is rebalanced after training: the folder of the run that is trained; empty: `parent` in its
-  // own folder. Both are kept.
+  // For a run that is rebalanced after training: the folder of the run that is trained; empty: `parent` in
+  // its own folder. Both are kept.
   std::filesystem::path parent;
-  // The numbers of epochs after which the state is left for runs that begin as this one (beginning.h).
+  // The numbers of epochs after which the state is left for runs that begin like this one (beginning.h).
   std::vector<int> branch_epochs;
-  // Such a state for this run to begin from; empty or not there: it is trained from its first epoch on.
+  // Such a state for this run to begin from; if empty or missing, it is trained from its first epoch on.
   std::filesystem::path begin_from;
   // A data set already in memory, shared between runs of one process; null: run_training loads it.
   std::shared_ptr<const data::Dataset> dataset;
-  // What loads it then; empty: read_run_dataset.
+  // Loads it in that case; empty: read_run_dataset.
   std::function<data::Dataset(const RunConfig&)> load;
   std::function<void(const Progress&)> on_progress;  // called on the thread that called run_training
-  // Asked after every step; true ends the run with base::Interrupted. What the last checkpoint has is kept.
+  // Asked after every step; true ends the run with base::Interrupted. The last checkpoint stays.
   std::function<bool()> should_stop;
-  // Remarks in a sentence each: the engine chosen, going on after an interruption, a run that was already
+  // Remarks, one sentence each: the engine chosen, resuming after an interruption, a run that was already
   // finished.
   std::function<void(const std::string&)> on_note;
 };
 
-// A configuration with `rebalance` trains its parent first, unless that is finished, and then makes its
-// classifier anew (rebalance.h). Throws base::Interrupted if stopped, base::Error if the loss is not finite
+// A configuration with `rebalance` trains its parent first, unless that is finished, and then rebuilds its
+// classifier (rebalance.h). Throws base::Interrupted if stopped, base::Error if the loss is not finite
 // (epoch, step and last good checkpoint named), if the folder holds another configuration (the parameter
 // named) or is in use, base::DamagedFile if a checkpoint or a finished log is damaged.
 RunLog run_training(const RunConfig& config, const RunOptions& options);
 
-// Whether a folder has the whole of this run, finished, with its network and its log. A DamagedFile if the checkpoint is
-// damaged. Reads only: several runs may be rebalanced from it at a time.
+// Whether a folder holds the whole of this run, finished, with its network and its log. A DamagedFile if the
+// checkpoint is damaged. Only reads: several runs may be rebalanced from it at a time.
 bool is_whole(const RunConfig& config, const std::filesystem::path& folder);
 
-// How a configuration has its pictures read.
+// How the pictures of a configuration are read.
 data::PictureOptions picture_options(const RunConfig& config);
 // The data set of a configuration, from its folder `data`.
 data::Dataset read_run_dataset(const RunConfig& config);

@@ -27,7 +27,7 @@ std::string images_words(const std::vector<std::int64_t>& counts, std::int64_t h
                      held_out > 0 ? fmt::format("; {} more are held out", base::with_commas(held_out)) : "");
 }
 
-// What chooses the epoch must be there to be measured.
+// The images that choose the best epoch must exist.
 void check_selection(const RunConfig& config, const RunData& run) {
   if (config.select != "tail") return;
   const auto tested = run.validation.size() > 0

@@ -22,8 +22,8 @@ struct RunData {
   std::vector<std::int32_t> test_rows;  // empty: all
 };
 
-// Of the options it looks at `dataset`, `load` and `on_note`. Images of a data set that it loads itself and that the
-// run does not use are dropped. An Error if the configuration does not fit the data.
+// Uses `dataset`, `load` and `on_note` of the options. If it loads a data set itself, it drops the images
+// that the run does not use. An Error if the configuration does not fit the data.
 RunData load_run_data(const RunConfig& config, const RunOptions& options);
 
 }  // namespace longtail::train

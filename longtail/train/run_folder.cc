@@ -48,7 +48,7 @@ FolderLock::FolderLock(const fs::path& folder) {
 
 FolderLock::~FolderLock() {
   std::error_code ignored;
-  if (!made_.empty()) fs::remove(made_, ignored);  // does nothing to a folder with something in it
+  if (!made_.empty()) fs::remove(made_, ignored);  // leaves a folder that is not empty
   ::close(descriptor_);
 }
 
@@ -59,7 +59,7 @@ void mend_log(const fs::path& folder, const RunLog& log) {
 
 bool is_run(const Checkpoint& held, const RunConfig& config) {
   const std::map<std::string, std::string> map = config_map(config);
-  // A file that is gone cannot have another content.
+  // A file that no longer exists cannot have changed its content.
   const bool of_file = std::any_of(map.begin(), map.end(), [](const auto& entry) {
     return names_file(entry.first, entry.second) && base::present(entry.second);
   });

@@ -1,4 +1,4 @@
-// The folder of a run: who works in it, and whether what it holds belongs to the configuration at hand.
+// The folder of a run: which process works in it, and whether it belongs to the configuration at hand.
 #pragma once
 
 #include <filesystem>
@@ -11,10 +11,10 @@
 
 namespace longtail::train {
 
-// Keeps a second process out of a folder. The lock goes with the process, however it ends.
+// Keeps a second process out of a folder. The lock ends with the process, however that ends.
 class FolderLock {
  public:
-  // Creates the folder if needed, and takes it away again if it stays empty; a StorageError if another process
+  // Creates the folder if needed, and removes it again if it stays empty; a StorageError if another process
   // works in it. Removes the temporary files that a killed process left.
   explicit FolderLock(const std::filesystem::path& folder);
   ~FolderLock();
@@ -29,23 +29,23 @@ class FolderLock {
 // What killed writers left behind (base::write_atomically). The caller has the lock of the folder.
 void remove_temporaries(const std::filesystem::path& folder);
 
-// Writes the log of a finished run if it is missing or stale: the process may have been killed between the checkpoint,
-// which has it, and the log.
+// Writes the log of a finished run if it is missing or stale: the process may have been killed between the
+// checkpoint, which has it, and the log.
 void mend_log(const std::filesystem::path& folder, const RunLog& log);
 
-// Whether what a folder holds is the run of a resolved configuration: the same parameters or, where one of them names a
-// file, the same hash: the file may have another path by now, or another content.
+// Whether a folder holds the run of a resolved configuration: the same parameters or, if one of them names a
+// file, the same hash, because the file may have another path by now, or another content.
 bool is_run(const Checkpoint& held, const RunConfig& config);
-// An Error naming the parameter that differs, unless it is.
+// An Error naming the parameter that differs, unless is_run().
 void refuse_other_run(const std::filesystem::path& folder, const Checkpoint& held, const RunConfig& wanted);
 
-// An Error naming the parameter that differs. Files are compared by what they say now.
+// An Error naming the parameter that differs. Files are compared by their current content.
 void refuse_other_config(const std::filesystem::path& folder, const std::map<std::string, std::string>& held,
                          const std::map<std::string, std::string>& wanted);
 // An Error saying what changed since the run began: the data set, the subset, the initial weights.
 void refuse_other_fingerprint(const std::filesystem::path& folder, const Fingerprint& held,
                               const Fingerprint& wanted);
-// An Error if the classes were divided otherwise when the run began: another version's `auto`.
+// An Error if the classes were divided into other groups when the run began: another version's `auto`.
 void refuse_other_groups(const std::filesystem::path& folder, const RunLog& held, const RunLog& wanted);
 
 }  // namespace longtail::train

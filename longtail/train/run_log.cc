@@ -22,7 +22,7 @@ namespace {
 using base::fail;
 using nlohmann::json;
 
-constexpr int kDeepest = 32;  // levels of JSON; deeper ones are followed by calls, and the stack ends
+constexpr int kDeepest = 32;  // levels of JSON; each is a nested call, and the stack is limited
 constexpr std::uint64_t kLargestLog = std::uint64_t{1} << 28;
 
 // ---- configuration: canonical text here, natural types in the file ----
@@ -132,7 +132,7 @@ constexpr std::array<EpochList, 8> kLists = {{{"train_loss", &RunLog::train_loss
                                               {"medium_acc", &RunLog::medium_acc, true},
                                               {"tail_acc", &RunLog::tail_acc, true},
                                               {"lr_history", &RunLog::lr_history, false}}};
-// Those that a log may be without; one that is there has every epoch.
+// Lists that a log may lack; one that is present has every epoch.
 constexpr std::array<EpochList, 3> kOptionalLists = {{{"balanced_acc", &RunLog::balanced_acc, true},
                                                       {"val_acc", &RunLog::val_acc, true},
                                                       {"selection", &RunLog::selection, true}}};
@@ -231,7 +231,7 @@ void read_ours(const json& object, RunLog& log) {
   log.dataset = text(need(object, "dataset"), "dataset");
   log.groups = text(need(object, "groups"), "groups");
   try {
-    data::Groups::parse(log.groups);  // whoever reads the log may take it for a definition
+    data::Groups::parse(log.groups);  // readers of the log may use it as a definition
   } catch (const base::Error& error) {
     fail<base::OtherVersion>("the key `groups`: {}", error.what());
   }
@@ -415,7 +415,7 @@ void write_log(const std::filesystem::path& path, const RunLog& log) {
   base::write_atomically(path, log_text(log));
 }
 
-// Timings are no results: a file that cannot be read is as good as none.
+// Timings are not results: a file that cannot be read counts as missing.
 void read_timings(const std::filesystem::path& log_file, RunLog& log) {
   const std::filesystem::path path = timings_path(log_file);
   std::error_code ignored;

@@ -49,22 +49,22 @@ struct FullResult {
   std::vector<std::vector<int>> confusion;  // [true][predicted]
 };
 
-// What makes two runs comparable, and the same run the same.
+// What makes two runs comparable, and what identifies a run.
 struct Fingerprint {
   std::string data;      // SHA-256 of the data set
   std::string subset;    // SHA-256 of the subset's indices
   std::string init;      // SHA-256 of the initial parameters
   std::string augment;   // SHA-256 of the augmentation of the first positions
   std::string protocol;  // SHA-256 of the resolved configuration
-  std::string engine;    // "amx", "amx-fine", "simd" or "onednn"
+  std::string engine;    // "amx", "amx-fine", "simd", "reference" or, of old runs, "onednn"
   std::string version;   // of this program
 };
 
-// Of a rebalanced run (rebalance.h): the run whose features it has, and how strong a method with a tau was.
+// Of a rebalanced run (rebalance.h): the run whose features it has, and the tau of a method that has one.
 struct Parent {
   std::string protocol;                                   // SHA-256 of its resolved configuration
   std::string network;                                    // SHA-256 of its network after its last epoch
-  int epochs = 0;                                         // that it was trained
+  int epochs = 0;                                         // that it was trained for
   double tau = std::numeric_limits<double>::quiet_NaN();  // NaN: the method has none
   // "given"; or chosen on images "held_out" from training or, where there are none, "seen" in training.
   std::string tau_from{};
@@ -86,49 +86,49 @@ struct RunLog {
   std::string selected_by = "overall";        // overall, balanced, tail or last: what made it the best
   std::vector<std::int64_t> held_out;         // images of each class held out for validation; empty: none
 
-  // One entry an epoch; accuracies in percent. val_acc only if images are held out.
+  // One entry per epoch; accuracies in percent. val_acc only if images are held out.
   std::vector<double> train_loss, train_acc, test_acc, test_loss, head_acc, medium_acc, tail_acc, lr_history;
   std::vector<double> val_acc;
   // What a strategy with feedback was told after each epoch, [epoch][class] in percent; empty for the others.
   std::vector<std::vector<double>> class_accuracy;
-  std::vector<double> balanced_acc;  // empty in logs of before it was kept
-  std::vector<double> selection;     // what the epoch was chosen by, where that is not overall or last
+  std::vector<double> balanced_acc;  // empty in logs that are older than this list
+  std::vector<double> selection;     // what the best epoch was chosen by, unless that is overall or last
 
-  int best_epoch = 0;  // counted from 0, the first maximum
+  int best_epoch = 0;  // counted from 0; the first maximum, or the last epoch if selected_by is last
   FullResult best;
   FullResult last;
   std::optional<Parent> parent;  // of a rebalanced run
-  std::string predictions;       // SHA-256 of the file of predictions beside the log; empty: there is none
+  std::string predictions;       // SHA-256 of the file of predictions next to the log; empty: there is none
   Fingerprint fingerprint;
   double seconds_waiting = 0;  // of training, for the next batch to be ready
   double seconds_training = 0,
-         seconds_evaluation = 0;  // in timings.json beside the log: no two runs have the same
+         seconds_evaluation = 0;  // in timings.json next to the log: no two runs have the same
   bool finished = false;
-  bool verified = false;  // read with a hash of its results that is right; not in the file
+  bool verified = false;  // read with a correct hash of its results; not in the file
 
   int epochs() const { return static_cast<int>(test_acc.size()); }
-  // The epochs of the network's training: of a rebalanced run its parent's.
+  // The epochs that the network was trained for: for a rebalanced run those of its parent.
   int trained_epochs() const { return parent ? parent->epochs : epochs(); }
 };
 
 nlohmann::json to_json(const RunLog& log);
-// Reads ours and the paper's; an Error names the key that is missing or wrong.
+// Reads our logs and the paper's; an Error names the key that is missing or wrong.
 RunLog from_json(const nlohmann::json& json);
 
-// The text of log.json: a line a key. The same results give the same bytes; timings are not in it.
+// The text of log.json: one line per key. The same results give the same bytes; timings are not in it.
 std::string log_text(const RunLog& log);
 
-// Writes log.json and, beside it, timings.json.
+// Writes log.json and, next to it, timings.json.
 void write_log(const std::filesystem::path& path, const RunLog& log);
-// The seconds of an earlier part of the run, from the timings beside `log_file` if there are any that can be
+// The seconds of an earlier part of the run, from the timings next to `log_file` if they exist and can be
 // read.
 void read_timings(const std::filesystem::path& log_file, RunLog& log);
-// Reads a log and, if there is one beside it, its timings. Refuses lists of different lengths, counts below
+// Reads a log and the timings next to it, if there are any. Refuses lists of different lengths, counts below
 // 0, accuracies outside 0 to 100, and a log that does not agree with itself (log_check.h).
 RunLog read_log(const std::filesystem::path& path);
 // The same of text in memory, without timings; `name` is what an Error calls it.
 RunLog log_of(std::string_view text, const std::string& name);
-// JSON of a bounded depth; an Error if it is none, which says where it ends or stops being JSON.
+// JSON of a bounded depth; otherwise an Error, which says where the text ends or stops being JSON.
 nlohmann::json parse_shallow(std::string_view text);
 
 }  // namespace longtail::train

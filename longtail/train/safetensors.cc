@@ -22,7 +22,7 @@ class Tensors {
   void metadata(const std::map<std::string, std::string>& texts) { header_["__metadata__"] = texts; }
 
   std::string file() const {
-    // Texts of a run are UTF-8 where they are read; a byte that is not would still be no reason to fail.
+    // Texts of a run are checked for UTF-8 when read; a wrong byte would still be no reason to fail.
     std::string header = header_.dump(-1, ' ', false, json::error_handler_t::replace);
     header.resize((header.size() + 7) / 8 * 8, ' ');  // so that the tensors are aligned
     const auto size = static_cast<std::uint64_t>(header.size());

@@ -1,5 +1,5 @@
-// The learning rate of an epoch, as in the paper's equation: a linear warm-up, then a schedule: steps down at
-// the milestones, a cosine, or constant. One file per schedule in train/schedule/.
+// The learning rate of an epoch, as in the paper's equation: a linear warm-up, then a schedule, which is
+// steps down at the milestones, a cosine, or constant. One file per schedule in train/schedule/.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ class Schedule : public base::Chosen {
   virtual double rate(const RunConfig& config, int epoch) const = 0;
 };
 
-// An Error says what there is.
+// An Error lists the schedules.
 std::unique_ptr<Schedule> make_schedule(std::string_view text);
 // "multistep | cosine | ...", for help.
 std::string schedule_choices();

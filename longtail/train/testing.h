@@ -9,8 +9,8 @@
 
 namespace longtail::train {
 
-// `per_class` training images and `tests` test images of each class: noise around a brightness of the class's
-// own.
+// `per_class` training images and `tests` test images of each class: noise around a brightness that each
+// class has for itself.
 inline data::Dataset toy_dataset(int classes, int per_class, int tests, int channels = 3) {
   data::Dataset data;
   data.name = "toy";

@@ -1,5 +1,5 @@
-// The backends on tiles: bf16 activations and tile operands, fp32 sums, weights and batch-norm statistics;
-// and the same with twice the bits in the forward pass (docs/performance.md).
+// The backends on AMX tiles. `amx`: bf16 activations and tile operands, fp32 sums, weights and batch-norm
+// statistics. `amx-fine`: the same with twice the bits in the forward pass (docs/performance.md).
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace longtail::nn {
 
-// Whether this build, CPU and kernel have tiles; if not, why.
+// Whether this build, CPU and kernel support tiles; if not, `why` gets the reason.
 bool amx_available(std::string* why);
 
 enum class AmxPrecision { kBf16, kFine };

@@ -27,7 +27,7 @@ inline Bf16 narrow(float v) {
   return static_cast<Bf16>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-// The same numbers on every machine, in (-1, 1).
+// The same numbers on every machine, in [-1, 1).
 class Numbers {
  public:
   explicit Numbers(std::uint32_t seed) : state_(seed * 2654435761u + 12345u) {}

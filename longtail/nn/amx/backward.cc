@@ -1,6 +1,6 @@
-// The backward passes of a training step. A pass takes the gradient behind a batch norm (already through the
-// ReLU, its sums known), and for every image makes the convolution's output gradient, its share of the weight
-// gradient, and the gradient at the input through the ReLU there, with the sums that the next pass needs.
+// The backward passes of a training step. From the gradient at the output of a batch norm (through the ReLU,
+// its sums known), a pass computes for every image the gradient at the convolution's output, its part of the
+// weight gradient, and the gradient at the input through the ReLU there, with the sums for the next pass.
 #include <algorithm>
 #include <array>
 
@@ -9,8 +9,8 @@
 namespace longtail::nn::amx {
 namespace {
 
-// Images whose weight gradients are summed together, so that sums of 64 x 64 channels are not moved for every
-// image.
+// Number of images whose weight gradients are summed together, so that the sums of 64 x 64 channels are not
+// loaded and stored for every image.
 int weight_group(const Geometry& g) { return g.out_channels == 64 ? Scratch::kGroup : 1; }
 
 std::size_t pair_elements(const Geometry& g) {
@@ -104,7 +104,7 @@ void TileBackend::up_gradient(const TileBlock& block, const GradientEpilogue& ep
   }
 }
 
-// What becomes of the gradient at the input of block b (or at the features), but for a skip connection.
+// What is done with the gradient at the input of block b (or at the features), except for a skip connection.
 GradientEpilogue TileBackend::block_input_epilogue(std::size_t b, int image, const Slice<float>& slice) {
   GradientEpilogue e{};
   const Layer& main = b == 0 ? network_.stem : network_.blocks[b - 1].second;

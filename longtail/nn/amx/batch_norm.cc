@@ -35,11 +35,11 @@ inline void with_groups(int channels, const Body& body) {
 
 inline __m512 relu(__m512 v) { return _mm512_max_ps(v, _mm512_setzero_ps()); }
 
-// What a fill leaves behind: the grid alone, or the image in its own order too.
+// What a fill writes: only the grid, or also the image in its own order.
 enum class Keep { kGrid, kGridAndImage };
 enum class Precision { kBf16, kTwoParts };
 
-// One vector of a form.
+// One vector of the values that a form describes.
 template <GridSource::Form kForm, Precision kPrecision>
 [[gnu::always_inline]] inline __m512 value(const GridSource& s, long i, __m512 main_scale, __m512 main_shift,
                                            __m512 side_scale, __m512 side_shift) {
@@ -62,11 +62,11 @@ template <GridSource::Form kForm, Precision kPrecision>
   return main;
 }
 
-// Lines of the image are fetched this many elements before they are written: stores wait in order, and each
-// would wait for its line.
+// Lines of the image are prefetched this many elements before they are written: stores complete in order, so
+// each would wait for its line.
 constexpr long kWriteAhead = 512;
 
-// Stores one vector to the grid and, in the order of the main image, to the image.
+// Stores one vector to the grid and, if it is kept, to the image, which has the order of the main image.
 template <Keep kKeep, Precision kPrecision>
 [[gnu::always_inline]] inline void store(const GridSource& s, __m512 v, long from, long to) {
   if constexpr (kPrecision == Precision::kTwoParts) {
@@ -104,7 +104,7 @@ struct Filler {
     }
   }
 
-  // From element `from` of the sources to element `to` of the grid, channels 16 g and up.
+  // From element `from` of the sources to element `to` of the grid, channels 16 g to 16 g + 15.
   [[gnu::always_inline]] void vector(int g, long from, long to) const {
     if constexpr (kForm == GridSource::kCopy) {
       const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(s.main + from));

@@ -1,4 +1,4 @@
-// The 3x3 convolutions of stride 1 and what becomes of their sums.
+// The 3x3 convolutions of stride 1 with the epilogues that process their sums.
 #include "longtail/nn/amx/image_loop.h"
 
 namespace longtail::nn::amx {

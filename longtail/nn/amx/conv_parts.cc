@@ -1,5 +1,5 @@
-// The 3x3 convolutions of stride 1 with operands and output of two parts, in a file of its own: compilers
-// take long over the unrolled loop.
+// The 3x3 convolutions of stride 1 with operands and output of two parts. They have their own file because
+// compilers take long over the unrolled loop.
 #include "longtail/nn/amx/image_loop.h"
 
 namespace longtail::nn::amx {

@@ -1,5 +1,5 @@
-// Whether tiles can be used: compiled in, in the CPU, and granted by the kernel, which gives a process the
-// larger register state on request. Tiles in software (software_tile.h) need nothing of the kernel.
+// Whether tiles can be used: compiled in, present in the CPU, and granted by the kernel, which gives a
+// process the larger register state on request. Software tiles (software_tile.h) need nothing from it.
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// Helpers of the tests of the whole amx engine: made-up images in the layouts of both engines, a network off
-// its initial values, and what an engine makes of them. Only tests include this.
+// Helpers of the tests of the whole amx engine: made-up images in the layouts of both engines, a network
+// moved off its initial values, and the results of an engine. Only tests include this.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace longtail::nn::amx {
 
 inline const ResNetSpec kSpecs[] = {{20, Shortcut::kProjection, 10, 3}, {20, Shortcut::kPad, 7, 1}};
 
-// NaN, which is above nothing, if the sizes differ.
+// NaN if the sizes differ: a NaN is above no threshold.
 inline double cosine(std::span<const float> a, std::span<const float> b) {
   if (a.size() != b.size()) return std::numeric_limits<double>::quiet_NaN();
   double ab = 0, aa = 0, bb = 0;
@@ -61,12 +61,12 @@ struct Setting {
   std::vector<float> parameters, buffers;
   std::unique_ptr<Loss> loss;
 
-  // `branch` scales what the blocks add to their input: small, rounding dies out instead of growing from
-  // block to block.
+  // `branch` scales what the blocks add to their input: if it is small, rounding errors die out instead of
+  // growing from block to block.
   explicit Setting(const ResNetSpec& s, float branch = 1)
       : spec(s), parameters(initial_parameters(s, 42)), buffers(initial_buffers(s)) {
     loss = make_loss("cross_entropy", std::vector<std::int64_t>(static_cast<std::size_t>(s.classes), 1));
-    // Batch norms that do something of their own.
+    // Batch norms with scales and shifts that are not trivial.
     Numbers numbers(22);
     for (const View& view : parameter_layout(s).parameters) {
       if (view.shape.size() != 1) continue;

@@ -147,8 +147,8 @@ void TileBackend::features_forward(const Slice<float>& slice, float* features) {
 
 namespace {
 
-// Even pixels of the large image and where they are in the small one; the small one's channels start in the
-// middle of the added ones.
+// The even pixels of the large image and their places in the small one, where the channels of the large image
+// lie in the middle, with added channels on both sides.
 template <class Visit>
 void each_kept_pixel(const Geometry& g, const Visit& visit) {
   const int side = g.kind == ConvKind::kDown16 ? 16 : 8;

@@ -60,7 +60,7 @@ PairGrid plain_pairs(int side) {
   return grid;
 }
 
-// [5][even | odd][9][2] for 16x16 images: padded rows r + 4q and that + 8.
+// [5][even | odd][9][2] for 16x16 images: padded rows r + 4q and r + 4q + 8.
 PairGrid down32_pairs() {
   PairGrid grid;
   for (int r = 0; r < 5; ++r) {
@@ -75,7 +75,7 @@ PairGrid down32_pairs() {
   return grid;
 }
 
-// [4][10][2] for 8x8 images: padded rows r + 2q and that + 4.
+// [4][10][2] for 8x8 images: padded rows r + 2q and r + 2q + 4.
 PairGrid same64_pairs() {
   PairGrid grid;
   const auto start = [](int y) { return y < 0 || y >= 8 ? -1 : interleaved8(y, 0); };
@@ -126,7 +126,7 @@ int tap_position(ConvKind kind, int dy, int dx) {
   return 0;
 }
 
-// A Same kind: chunks of one row of the kernel.
+// Offsets of a Same kind: the chunks of one row of the kernel.
 void set_same_offsets(Geometry& g) {
   const int pixel = 2 * g.in_channels;
   g.row_pitch = tap_position(g.kind, 1, 0) * pixel;
@@ -222,7 +222,7 @@ Element same_element(int channels, int output, int chunk, int row, int k) {
   return {(chunk % halves) * 32 + k, row * 3 + chunk / halves};
 }
 
-// Calls set(k, column) for the elements of a right operand tile, in their order in memory.
+// Calls visit(k, column) for the elements of a right operand tile, in their order in memory.
 template <class Visit>
 void each_element(const Visit& visit) {
   for (int pair = 0; pair < 16; ++pair) {
@@ -232,7 +232,7 @@ void each_element(const Visit& visit) {
   }
 }
 
-// The tiles of a Same kind: weight(channel of the output, element) for every element.
+// The index of the tiles of a Same kind; weight(output channel, element) is the weight of an element.
 template <class Weight>
 std::vector<std::int32_t> same_index(const Geometry& g, const Weight& weight) {
   std::vector<std::int32_t> index;
@@ -265,7 +265,7 @@ Geometry make_geometry(ConvKind kind, int input_channels) {
   switch (kind) {
     case ConvKind::kFirst:
       shape(input_channels, 16, 32, 32);
-      // Neighbourhoods are gathered pixel after pixel; pairs like the order of the output.
+      // Neighbourhoods are gathered pixel by pixel; the pairs have the order of the output.
       g.pairs.runs.push_back({0, 512, 1, 0, 1, 512});
       g.pairs.positions = 512;
       g.grid.positions = 1024;
@@ -391,7 +391,7 @@ std::vector<std::int32_t> forward_index(const Geometry& g, int kernel) {
 }
 
 std::vector<std::int32_t> backward_index(const Geometry& g) {
-  // The gradient comes through the kernel turned by half a turn.
+  // The gradient passes through the kernel rotated by 180 degrees.
   return same_index(g, [&g](int in, Element e) { return (e.channel * g.in_channels + in) * 9 + 8 - e.tap; });
 }
 

@@ -9,17 +9,15 @@
 // For a convolution the input lies on a grid with a border of zeros, where a tap is an offset (drawn in
 // docs/tiles.md):
 //   kFirst   32 gathered values per pixel.
-//   kSame16  34 x 34 pixels of 16 channels. Pixels 2j and 2j+1 are one chunk of 64 bytes; the chunks of 2j
-//   and
-//            2j+2 serve the output pixels 2j and 2j+1, which differ only in where the zeros of their weights
-//            are.
+//   kSame16  34 x 34 pixels of 16 channels. Pixels 2j and 2j+1 are one chunk of 64 bytes. The chunks of 2j
+//            and 2j+2 serve the output pixels 2j and 2j+1, which differ only in where the zeros of their
+//            weights are.
 //   kDown16  the same grid; two taps make one chunk.
 //   kSame32  18 x 18 pixels of 32 channels.
 //   kDown32  [9 rows][even | odd columns][9][row, row + 8], so that a tile's rows stay evenly spaced at
-//   stride
-//            2.
+//            stride 2.
 //   kSame64  [6 rows][10 columns][row, row + 4].
-// For its weight gradient the input is interleaved in pairs of pixels half an image apart (rows y and y + 16,
+// For the weight gradient the input is interleaved in pairs of pixels half an image apart (rows y and y + 16,
 // 8 or 4), so that a tap is again an offset that keeps pairs together; the output's gradient is channel-major
 // in the same order.
 #pragma once
@@ -65,34 +63,34 @@ struct Geometry {
   Grid grid;  // of the input
   std::vector<std::int32_t> chunk_offset;
   std::ptrdiff_t row_stride;
-  std::vector<std::int32_t> tile_offset;  // Down kinds: one for every 16 output pixels
+  std::vector<std::int32_t> tile_offset;  // kFirst and Down kinds: one for every 16 output pixels
   std::ptrdiff_t row_pitch = 0;           // Same kinds: from one row of the grid to the next
-  int outputs = 0;                        // and tiles of sums per row: see ImageConv
+  int outputs = 0;                        // Same kinds: tiles of sums per row, see ImageConv; else 0
 
   PairGrid pairs;                        // of the input
   std::vector<std::int32_t> pair_chunk;  // offset of a chunk of 32 output pixels
-  // Offset of [16 input channels][tap]: the taps of some channels, one after the other, find them in cache.
+  // Offset of [16 input channels][tap]: taps of the same channels follow each other, to find them in cache.
   std::vector<std::int32_t> pair_column;
-  std::vector<std::int32_t> middle_column;  // of the tap in the middle: [16 input channels]
+  std::vector<std::int32_t> middle_column;  // of the middle tap: [16 input channels]
   std::ptrdiff_t pair_stride;
   PixelOrder order;  // of the output
 
   bool same() const { return outputs > 0; }
-  int strips() const { return out_pixels / kStripPixels; }                                // Down kinds
+  int strips() const { return out_pixels / kStripPixels; }                                // not Same kinds
   int row_strips() const { return out_pixels / (kind == ConvKind::kSame16 ? 128 : 64); }  // Same kinds
 };
 
 // in_channels matters only for kFirst (1 or 3).
 Geometry make_geometry(ConvKind kind, int input_channels = 3);
 
-// The 1x1 convolution of stride 2 beside kDown16 and kDown32 reads the tap in the middle: its chunk offset.
+// Chunk offset of the middle tap, which the 1x1 convolution of stride 2 next to kDown16 and kDown32 reads.
 std::int32_t middle_chunk(const Geometry& geometry);
 
 // A convolution of a Same kind over a grid that is filled from a source, with packed weights.
 ImageConv image_conv(const Geometry& geometry, const GridSource& source, const Bf16* weights);
 
-// The data gradient of a kDown convolution and the 1x1 convolution beside it, whose gradients lie on two
-// grids of the next Same kind, `second_grid` bytes apart.
+// The data gradient of a kDown convolution and of the 1x1 convolution next to it. Their output gradients lie
+// on two grids of the next Same kind, `second_grid` bytes apart.
 struct UpGeometry {
   std::vector<std::int32_t> operand_offset;
   std::vector<std::int32_t> weight_tile;
@@ -111,8 +109,8 @@ std::vector<std::int32_t> forward_index(const Geometry& geometry, int kernel);
 std::vector<std::int32_t> backward_index(const Geometry& geometry);
 // Tiles of the data gradient of a Down kind, [input tile][tap][half]. A 1x1 kernel has one tap.
 std::vector<std::int32_t> up_index(const Geometry& geometry, int kernel);
-// For every weight its place in the sums of the weight gradient, [input tile][tap][output tile][16 out][16
-// in].
+// For every weight its place in the sums of the weight gradient, which are
+// [input tile][tap][output tile][16 out][16 in].
 std::vector<std::int32_t> gradient_index(const Geometry& geometry, int kernel);
 
 }  // namespace longtail::nn::amx

@@ -1,5 +1,5 @@
-// The loop over one image that all 3x3 convolutions of stride 1 share, forward and data gradient, with their
-// epilogues run in the shadow of the tiles. For kernel files only.
+// The loop over one image that all 3x3 convolutions of stride 1 share, forward and data gradient. Their
+// epilogues run while the tiles multiply. For kernel files only.
 //
 // For each chunk of 32 input values three tiles of weights, one per row of the kernel, stay in registers
 // while six rows of the grid pass by; a row of the grid is loaded once for up to three rows of output: nine
@@ -21,8 +21,8 @@ struct Constant {
   static constexpr int value = kValue;
 };
 
-// The twelve multiplies of a chunk; step(i) comes after the i-th. Without kLoadWeights the weights are those
-// of the chunk before.
+// The twelve multiplies of a chunk; step(i) is called after the i-th. Without kLoadWeights the weights of the
+// previous chunk are used again.
 template <bool kLoadWeights, class Step>
 [[gnu::always_inline]] inline void multiply_chunk(const char* a, long pitch, long stride, const Bf16* weights,
                                                   const Step& step) {
@@ -70,14 +70,14 @@ template <int kFrom, int kTo, class Visit>
   }
 }
 
-// A unit whose sums are known and wait for their epilogue.
+// A unit whose sums are complete and wait for their epilogue.
 struct Unit {
   const float* sums = nullptr;
   long element = 0;  // of the image, where its first vector goes
   int group = 0;
 };
 
-// Fetches what step kStep of kSteps has to of a unit's lines (kLines of every array).
+// Prefetches the share of step kStep of kSteps in a unit's cache lines (kLines of every array).
 template <int kLines, int kStep, int kSteps>
 [[gnu::always_inline]] inline void fetch(const Prefetch& arrays, long unit) {
   constexpr int kFrom = kLines * kStep / kSteps, kTo = kLines * (kStep + 1) / kSteps;
@@ -89,9 +89,9 @@ template <int kLines, int kStep, int kSteps>
   }
 }
 
-// Multiplies one unit and meanwhile finishes the one before it, a few vectors after every multiply: the CPU
-// looks too few tile instructions ahead to do that by itself. Operands of two parts are multiplied three
-// times: both parts with the weights, then the high one with the weights' low part.
+// Multiplies one unit and meanwhile finishes the previous one, a few vectors after every multiply: the CPU
+// looks ahead over too few tile instructions to do that by itself. Operands of two parts are multiplied three
+// times: both parts with the weights, then the high part with the weights' low part.
 template <int kChunks, int kOutputs, bool kFinish, class Epilogue>
 [[gnu::always_inline]] inline void unit(const ImageConv& conv, int count, const char* rows,
                                         const char* low_rows, const Bf16* weights, const Bf16* low_weights,
@@ -121,8 +121,8 @@ template <int kChunks, int kOutputs, bool kFinish, class Epilogue>
   if constexpr (kFinish) epilogue.end(done.group);
 }
 
-// Epilogue::kParts, begin(group), vector(sums, element), end(group). The first vector of a unit of strip s
-// and output o is element (64 s outputs + o) * 16 of the image, the next ones outputs * 16 apart.
+// An Epilogue has kParts, begin(group), vector(sums, element) and end(group). The first vector of a unit of
+// strip s and output o is element (64 s outputs + o) * 16 of the image, the next ones are outputs * 16 apart.
 template <int kChunks, int kOutputs, class Epilogue>
 void convolve(const ImageConv& conv, Epilogue epilogue) {
   alignas(64) float sums[2][kUnit * 16];
@@ -159,7 +159,7 @@ void convolve(const ImageConv& conv, Epilogue epilogue) {
   epilogue.end(done.group);
 }
 
-// The three shapes there are.
+// The only three shapes.
 template <class Epilogue>
 void convolve(const ImageConv& conv, const Epilogue& epilogue) {
   if (conv.chunks == 2) convolve<2, 2>(conv, epilogue);

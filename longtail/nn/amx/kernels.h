@@ -1,6 +1,6 @@
 // The kernels of the amx engine: loops over one image (or one strip of 64 output pixels) in tiles and
-// AVX-512. Their sources alone are compiled for those instructions, so this header and they use nothing of
-// the standard library that could leave a copy of itself in another file. All activations are bf16, pixels
+// AVX-512. Only their sources are compiled for those instructions, so they and this header use nothing of the
+// standard library that could leave a compiled copy for other files to use. All activations are bf16, pixels
 // first, channels last.
 //
 // Every kernel has a scalar twin in convolution_test.cc, vector_kernels_test.cc or parts_test.cc.
@@ -12,8 +12,8 @@
 namespace longtail::nn::amx {
 
 using Bf16 = std::uint16_t;
-// The next eight bits of an activation, beside its bf16 (see split in vector.h); those of zero are kZeroLow.
-// Where a kernel takes a pointer to them, null says that there are none: bf16 alone.
+// The next eight bits of an activation, after those of its bf16 (see split in vector.h); for zero they are
+// kZeroLow. Where a kernel takes a pointer to them, null means that there are none: bf16 alone.
 using LowBits = std::uint8_t;
 constexpr LowBits kZeroLow = 128;
 
@@ -22,8 +22,8 @@ constexpr int kTileBytes = 1024;
 constexpr int kTileElements = 512;  // bf16 in an operand tile
 constexpr int kTileFloats = 256;    // floats in a tile of sums
 
-// Configures the tiles of the calling thread; the destructor gives them back. One must live around every tile
-// kernel.
+// Configures the tiles of the calling thread; the destructor releases them. Every tile kernel must run within
+// the lifetime of one.
 class TileScope {
  public:
   TileScope();
@@ -60,11 +60,11 @@ struct GridSource {
   const float* main_shift;
   const float* side_scale;
   const float* side_shift;
-  Bf16* image;  // the values in the order of main; may be null
+  Bf16* image;  // gets the values in the order of main; may be null
   Bf16* grid;
   const PixelRun* runs;
-  // Finer values: low bits of main, side and image, and what the grid's bf16 leave, in bf16 again. All or
-  // none; not with kCopy and kBackward.
+  // For finer values: the low bits of main, side and image, and the remainder of the grid's bf16 values,
+  // itself in bf16. All or none of them; not with kCopy and kBackward.
   const LowBits* main_low = nullptr;
   const LowBits* side_low = nullptr;
   LowBits* image_low = nullptr;
@@ -74,18 +74,18 @@ void fill_grid(const GridSource& source, int first_run, int last_run);
 
 // ---- convolution ----
 
-// Arrays as large as the image, of the image that comes next. They are fetched into the cache a line or so
-// after every multiply: a step streams more than any cache holds, and fetched like this the memory's time and
-// the tiles' time are one, not a sum. Lines that will be written are fetched too.
+// Arrays of the next image, as large as the image. They are prefetched, about one line after every multiply:
+// a step streams more data than any cache holds, and this way the time of the memory and the time of the
+// tiles overlap instead of adding up. Lines that will be written are prefetched too.
 struct Prefetch {
   static constexpr int kMost = 6;
   const void* array[kMost];
   int count = 0;
 };
 
-// A 3x3 convolution of stride 1 over one image, with what becomes of its sums. Sums come in units of 64
-// pixels x 16 channels: four tiles, each a row of 16 pixels (or of 16 even or odd ones of a row of 32), over
-// six rows of the grid. While a unit multiplies, the vector units finish the one before it.
+// A 3x3 convolution of stride 1 over one image, for the functions below. Its sums come in units of 64 pixels
+// x 16 channels: four tiles, each a row of 16 pixels (or of 16 even or odd ones of a row of 32), over six
+// rows of the grid. While a unit multiplies, the vector units finish the previous one.
 struct ImageConv {
   GridSource source;                 // filled in a strip ahead of the multiplies
   const std::int32_t* run_end;       // the runs that a strip and those before it need
@@ -129,9 +129,9 @@ void conv_strip(const ConvShape& shape, const void* operand, const std::int32_t*
                 const Bf16* weights, const Bf16* low_weights, float* sums);
 
 // The data gradient of a stride-2 convolution: one tile of 16 pixels (y, x) of the small image makes four
-// tiles of the large one, pixels (2y+py, 2x+px), each with the taps that reach it. taps[parity] ..
-// taps[parity + 1] are the entries of parity 2py+px; row r of its tile goes to row 32py + 2r + px of the
-// sums.
+// tiles of the large one, pixels (2y+py, 2x+px), each with the taps that reach it. first_entry[parity] ..
+// first_entry[parity + 1] are the entries of parity 2py+px; row r of its tile goes to row 32py + 2r + px of
+// the sums.
 struct UpShape {
   const std::int32_t* operand_offset;  // of an entry
   const std::int32_t* weight_tile;     // of an entry, in the tiles of one column
@@ -194,8 +194,8 @@ struct GradientEpilogue {
   BackwardSums second;  // z null: there is none
   Bf16* d;
 };
-// Which parts of a GradientEpilogue there are, for templates: its skip, its mask, its second sums, low bits
-// of z.
+// Which parts of a GradientEpilogue are present, as a template argument: its skip, its mask, its second sums,
+// low bits of z.
 struct GradientForm {
   bool skip = false, mask = false, second = false, low = false;
 };
@@ -213,8 +213,8 @@ struct PairRun {
   std::int32_t dst_step;
   std::int32_t count;
 };
-// Every sixteen channels have `positions` positions of their own, one after the other, so that sixteen of
-// them are a tile without gaps.
+// Every sixteen channels have `positions` positions of their own, one after the other, so that sixteen
+// positions are a tile without gaps.
 struct PairLayout {
   const PairRun* runs;
   int count;
@@ -230,9 +230,8 @@ void interleave_normed(const PairLayout& pairs, int channels, const Bf16* src, c
 void transpose_pixels(int chunks, const std::int32_t* first, int pair_distance, int channels, const Bf16* src,
                       Bf16* dst);
 
-// The first layer gathers 3x3 neighbourhoods: 32 values per pixel, (row, column, channel) and zeros behind.
-// It reads an image with a border of zeros, rows kPaddedRow elements apart, one row of slack before the
-// first.
+// The first layer gathers 3x3 neighbourhoods: 32 values per pixel, (row, column, channel), then zeros. It
+// reads an image with a border of zeros, rows kPaddedRow elements apart, one row of slack before the first.
 constexpr int kPaddedRow = 34 * 3 + 26;
 constexpr int kPaddedInput = 36 * kPaddedRow;
 void pad_input(int channels, const Bf16* image, Bf16* padded);
@@ -250,7 +249,7 @@ void fill_strip(const float* features, float scale, float* sums);
 
 // out[i] = bf16(source[index[i]]), 0 where the index is negative; count is a multiple of 16.
 void gather_bf16(std::size_t count, const std::int32_t* index, const float* source, Bf16* out);
-// What that leaves: out[i] = bf16(source[index[i]] - bf16(source[index[i]])).
+// The remainder of that: out[i] = bf16(source[index[i]] - bf16(source[index[i]])).
 void gather_bf16_low(std::size_t count, const std::int32_t* index, const float* source, Bf16* out);
 // out[i] = source[index[i]]; count is a multiple of 16.
 void gather_floats(std::size_t count, const std::int32_t* index, const float* source, float* out);

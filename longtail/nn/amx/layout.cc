@@ -55,7 +55,7 @@ void interleave_norm(const PairLayout& pairs, const Bf16* src, const float* scal
   });
 }
 
-// 16 rows of 16 dwords to their columns.
+// Transposes 16 rows of 16 dwords.
 inline void transpose_dwords(__m512i r[16]) {
   __m512i t[16];
   for (int i = 0; i < 16; i += 2) {

@@ -15,10 +15,10 @@ namespace longtail::nn::amx {
 // A convolution and its batch norm.
 struct Layer {
   ConvUnit unit;
-  const Geometry* geometry = nullptr;  // of the 3x3 convolution beside it, for a projection
-  std::size_t forward = 0;             // its tiles in the packed arrays
+  const Geometry* geometry = nullptr;  // for a projection, of the 3x3 convolution next to it
+  std::size_t forward = 0;             // where its tiles begin in the packed arrays
   std::size_t backward = 0;
-  std::vector<std::int32_t> gradient_index;  // geometry's, for its weights
+  std::vector<std::int32_t> gradient_index;  // from gradient_index() in geometry.h, for its weights
 
   int out_elements() const { return geometry->out_pixels * geometry->out_channels; }
   int in_elements() const { return geometry->in_pixels * geometry->in_channels; }
@@ -39,7 +39,7 @@ class TileNetwork {
 
   const Geometry& geometry(ConvKind kind) const { return geometries_[static_cast<std::size_t>(kind)]; }
   const UpGeometry& up(ConvKind kind) const { return kind == ConvKind::kDown16 ? up16_ : up32_; }
-  // Elements of the grid of a kind; a projection's gradient lies on a second one behind it.
+  // Elements of the grid of a kind; the gradient of a projection lies on a second grid after it.
   std::size_t grid_elements(ConvKind kind) const;
 
   Layer stem;

@@ -7,7 +7,7 @@ Scratch::Scratch(const TileNetwork& network) {
   for (int k = 0; k < kKinds; ++k) {
     const ConvKind kind = static_cast<ConvKind>(k);
     const Geometry& g = network.geometry(kind);
-    const bool down16 = kind == ConvKind::kDown16;  // its input lies as that of kSame16
+    const bool down16 = kind == ConvKind::kDown16;  // its input has the layout of kSame16's
     grid_offset[k] = down16 ? grid_offset[static_cast<std::size_t>(ConvKind::kSame16)] : grid_total;
     pair_offset[k] = down16 ? pair_offset[static_cast<std::size_t>(ConvKind::kSame16)] : pair_total;
     if (down16) continue;

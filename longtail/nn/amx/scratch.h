@@ -10,9 +10,9 @@ namespace longtail::nn::amx {
 
 constexpr int kMaxChannels = 64;
 
-// Borders of the grids stay zero for good.
+// The borders of the grids always stay zero.
 struct Scratch {
-  static constexpr int kGroup = 4;  // images whose weight gradients of 64 channels are taken together
+  static constexpr int kGroup = 4;  // images whose weight gradients of 64 channels are summed together
 
   explicit Scratch(const TileNetwork& network);
   Bf16* grid(ConvKind kind) { return grids.data() + grid_offset[static_cast<std::size_t>(kind)]; }

@@ -1,10 +1,10 @@
-// Tile registers in ordinary memory, for a CPU that has all that the tile engines need but the tiles (AVX-512
-// with BF16 and VBMI): the same numbers to the last bit, a tenth of the speed or less. Built with
-// LONGTAIL_SOFTWARE_TILES, for the tests of the tile engines; never what `auto` takes.
+// Tile registers in ordinary memory, for a CPU that has everything the tile engines need except the tiles
+// (AVX-512 with BF16 and VBMI): the same numbers to the last bit, a tenth of the speed or less. Built with
+// LONGTAIL_SOFTWARE_TILES, for the tests of the tile engines; `auto` never takes it.
 //
-// TDPBF16PS as Intel's manual writes it down: per row and column, the products of the even members of the pairs are
-// summed by fused multiply-adds over k, those of the odd members likewise, from zero; the two sums are added, and
-// that is added to the tile. Rounded to nearest even, denormal numbers taken and left as zero.
+// TDPBF16PS as in Intel's manual: per row and column, the products of the even members of the pairs are
+// summed by fused multiply-adds over k, those of the odd members likewise, from zero; the two sums are added,
+// and that is added to the tile. Rounding is to nearest even; denormal numbers count as zero, in and out.
 #pragma once
 
 #include <immintrin.h>

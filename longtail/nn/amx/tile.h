@@ -1,4 +1,4 @@
-// Tile registers of AMX by number, for kernel files only (compiled with the AMX and AVX-512 flags). All eight
+// AMX tile registers by number, for kernel files only (compiled with the AMX and AVX-512 flags). All eight
 // tiles have 16 rows of 64 bytes: 16x32 bf16 as a left operand, 16 pairs x 16 columns as a right one, 16x16
 // floats as a sum.
 //
@@ -15,7 +15,7 @@
 namespace longtail::nn::amx {
 namespace {
 
-// The configuration of all eight tiles. Static storage: GCC 12 believes that loading one reads 8 bytes of it.
+// The configuration of all eight tiles. Static storage: GCC 12 assumes that loading one reads 8 bytes of it.
 struct alignas(64) TileConfig {
   std::uint8_t palette = 1;
   std::uint8_t start_row = 0;
@@ -28,10 +28,10 @@ constexpr TileConfig kTileConfig;
 inline void tile_configure() { __asm__ volatile("ldtilecfg %0" ::"m"(kTileConfig)); }
 inline void tile_release() { __asm__ volatile("tilerelease"); }
 
-// Idle instructions behind every load and multiply. On a core of one's own they change nothing: a multiply
-// takes 16 cycles, and a load's 8 are hidden in them. But when something else seems to run on the core's
+// Idle instructions after every load and multiply. On a core with nothing else to do they change nothing: a
+// multiply takes 16 cycles and hides the 8 of a load. But when something else seems to run on the core's
 // other hyperthread (on shared machines another guest), tile instructions that follow each other closely take
-// three times as long, and only twice with these between (docs/performance.md). It is their number that
+// three times as long, and only twice as long with these in between (docs/performance.md). Their number
 // counts, not their bytes.
 #define LONGTAIL_APART(count) "\n\t.rept " #count "\n\tnop\n\t.endr"
 

@@ -1,8 +1,8 @@
-// The backend on AMX tiles: bf16 activations and tile operands, fp32 sums. Inside a pass every image goes
-// through all there is to do while it is in cache.
+// The backend on AMX tiles: bf16 activations and tile operands, fp32 sums. Within a pass, all work on an
+// image is done while it is in cache.
 //
 // With kFine every value of the forward pass has two parts of bf16, 16 bits instead of 8, and a convolution
-// multiplies three times; gradients stay in bf16, where rounding does no harm. Then the gradient is that of
+// multiplies three times; gradients stay in bf16, where rounding does no harm. The gradient is then that of
 // fp32 (docs/performance.md).
 #pragma once
 
@@ -44,7 +44,7 @@ class TileBackend final : public Backend<float> {
   void stem_backward(const Slice<float>& slice) override;
   void unpack_weights(const ConvUnit& unit, const float* sums, int first, int last, float* weights) override;
 
-  // predict.cc: an image at a time, never leaving the worker's cache
+  // predict.cc: one image at a time, never leaving the worker's cache
   int predict_images() const override { return 1; }
   void predict_stem(const Slice<float>& slice) override;
   void predict_block(std::size_t b, const Slice<float>& slice) override;
@@ -52,7 +52,7 @@ class TileBackend final : public Backend<float> {
 
  private:
   // forward.cc
-  // The same arrays of the image that this worker will most likely take next: arrays(image) lists them.
+  // What arrays(image) lists, for the image that this worker will most likely take next.
   template <class Arrays>
   Prefetch prefetch(const Slice<float>& slice, int image, const Arrays& arrays) {
     const int next = slice.backwards ? image - 1 : image + 1;
@@ -70,22 +70,22 @@ class TileBackend final : public Backend<float> {
   }
   // A convolution of stride 1 forward, with its statistics.
   void convolve_same(const Layer& layer, ImageConv& conv, int image, const Slice<float>& slice);
-  // Any other, over a grid that is there.
+  // Any other convolution, over a grid that is already filled.
   void convolve(const Layer& layer, const Bf16* grid, int image, int which, const Slice<float>& slice);
-  // The input of a block (or, behind the last, the features) from what came before it; it is kept in x(b).
+  // Computes the input of block b (the features after the last block) from what precedes it; kept in x(b).
   GridSource block_input(std::size_t b, int image, Scratch& scratch);
 
   // backward.cc
   void first_image(std::size_t b, int image, int place, const Slice<float>& slice);
-  // The gradient of a layer's output from that behind its batch norm.
+  // The gradient at the output of a layer's convolution, from that at the output of its batch norm.
   GridSource output_gradient(const Layer& layer, const Bf16* d, int image, Bf16* grid);
   void transpose(const Layer& layer, const Bf16* grid, Bf16* transposed) const;
   void sum_weights(const Layer& layer, bool projection, int images, bool first, const Slice<float>& slice);
   void up_gradient(const TileBlock& block, const GradientEpilogue& epilogue, Scratch& scratch);
   GradientEpilogue block_input_epilogue(std::size_t b, int image, const Slice<float>& slice);
   // The gradient at the input of block b (or at the features), through the ReLU there. Inside a stage it
-  // takes the place of the second convolution's output, which nobody needs any more; so does, before it, the
-  // gradient inside the block.
+  // overwrites the output of the block's second convolution, which is no longer needed; before that, the
+  // gradient inside the block is stored there.
   Bf16* block_gradient(std::size_t b, int image);
   Bf16* inner_gradient(const TileBlock& block, int image) { return z(block.second, image); }
 
@@ -93,7 +93,7 @@ class TileBackend final : public Backend<float> {
   void predict_same(const Layer& layer, const Bf16* in, const Bf16* skip, Bf16* out, Scratch& scratch);
   void predict_other(const Layer& layer, const Bf16* grid, bool relu, Bf16* out, Scratch& scratch);
 
-  // What the first convolution makes of an image of the batch: its neighbourhoods on a grid.
+  // The input of the first convolution for an image of the batch: its neighbourhoods on a grid.
   void gather_input(int image, Scratch& scratch);
   // Arrays of one image.
   Bf16* z(const Layer& layer, int image);

@@ -26,9 +26,9 @@ inline void store_bf16(std::uint16_t* p, __m512 v) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), (__m256i)_mm512_cvtneps_pbh(v));
 }
 
-// Sixteen floats in 24 bits each: rounded to bf16, and what is missing, in units of 1/256 of its last place,
-// plus 128. Both are bytes of one integer sum of the float's bits, so that a float and its parts turn into
-// each other exactly, with one shuffle of bytes.
+// Sixteen floats in 24 bits each: the value rounded to bf16, and the remainder in units of 1/256 of the
+// bf16's last place, plus 128. Both are bytes of one integer sum of the float's bits, so that a float of 24
+// bits and its parts turn into each other exactly, with one shuffle of bytes.
 struct Parts {
   __m512 rounded;
   __m512i packed;  // 32 bytes of bf16, then 16 low bytes
@@ -42,7 +42,7 @@ inline Parts split(__m512 v) {
           _mm512_permutexvar_epi8(_mm512_load_si512(kHighThenLow), bits)};
 }
 inline __m512 load_parts(const std::uint16_t* high, const std::uint8_t* low) {
-  // Bytes of the float from its last: nothing (byte 48 is zero), the low byte, the bf16.
+  // Bytes of the float from its last: zero (byte 48 of the source), the low byte, the bf16.
   alignas(64) static constexpr std::uint8_t kInPlace[64] = {
       48, 32, 0,  1,  48, 33, 2,  3,  48, 34, 4,  5,  48, 35, 6,  7,  48, 36, 8,  9,  48, 37,
       10, 11, 48, 38, 12, 13, 48, 39, 14, 15, 48, 40, 16, 17, 48, 41, 18, 19, 48, 42, 20, 21,

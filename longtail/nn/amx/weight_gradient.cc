@@ -6,8 +6,8 @@
 namespace longtail::nn::amx {
 namespace {
 
-// kRows x kColumns tiles of sums, 0 .. kRows * kColumns - 1; kRows of the left operand behind them; the right
-// ones take the last register.
+// Tiles 0 .. kRows * kColumns - 1 hold the sums, the next kRows the left operand; the right operands take
+// turns in the last register.
 template <int kRows, int kColumns>
 struct TileGroup {
   static constexpr int kSums = kRows * kColumns;
@@ -75,7 +75,7 @@ struct TileGroup {
   }
 };
 
-// All columns, kColumns at a time, the rest one by one fewer.
+// All columns: kColumns at a time, then the rest with kColumns - 1 at a time, and so on.
 template <int kRows, int kColumns>
 void sweep(const WeightGradientShape& shape, int images, const char* left, const char* right, bool first,
            int row, int column, float* sums) {

@@ -1,5 +1,5 @@
-// Cross-entropy times a weight of the class, 1 in the mean over all images: what the class-balanced sampler
-// does by drawing, done by weighing.
+// Cross-entropy times a weight of the class, with mean 1 over all images: what the class-balanced sampler
+// does by drawing, done by weighting.
 #include "longtail/nn/loss/kind.h"
 
 namespace longtail::nn {

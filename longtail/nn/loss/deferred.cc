@@ -24,7 +24,7 @@ class Deferred final : public Loss {
     }
   }
 
-  // As at the beginning; training asks at().
+  // The loss at the beginning; training calls at().
   double value(std::span<const float> logits, std::int32_t label, std::span<float> gradient) const override {
     return first_->value(logits, label, gradient);
   }

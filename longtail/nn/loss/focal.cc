@@ -15,8 +15,8 @@ class Focal final : public Loss {
     const double log_p = log_softmax(logits, label, gradient);
     const double p = base::exp(log_p), rest = -base::expm1(log_p);  // 1 - p
     const double weight = base::power(rest, gamma_);
-    // d/dz_k of -(1-p)^g log p is (softmax_k - onehot_k) ((1-p)^g - g p (1-p)^(g-1) log p). As p goes to 1
-    // the second term goes the way of the first.
+    // d/dz_k of -(1-p)^g log p is (softmax_k - onehot_k) ((1-p)^g - g p (1-p)^(g-1) log p). As p goes to 1,
+    // the second term vanishes like the first.
     const double slope = rest > 0 && gamma_ > 0 ? gamma_ * p * weight / rest * log_p : 0;
     scale(gradient, weight - slope);
     return -weight * log_p;

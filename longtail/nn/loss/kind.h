@@ -1,4 +1,4 @@
-// What the files of the losses share. One file per loss ends with one function that returns its variant;
+// What the files of the losses share. The file of each loss ends with one function that returns its variant;
 // loss.cc lists them.
 #pragma once
 
@@ -56,7 +56,7 @@ inline void scale(std::span<float> values, double factor) {
   for (float& value : values) value = static_cast<float>(value * factor);
 }
 
-// Weights proportional to weight(n_k), 1 in the mean over all images.
+// Weights proportional to weight(n_k), with mean 1 over all images.
 template <class Weight>
 std::vector<double> image_weights(ClassCounts counts, const Weight& weight) {
   std::vector<double> weights(counts.size());

@@ -1,4 +1,4 @@
-// Label-aware smoothing (Zhong et al., 2021, MiSLAS): the more images a class has, the more its label is
+// Label-aware smoothing (Zhong et al., 2021, MiSLAS). The more images a class has, the more its label is
 // softened: epsilon_k = tail + (head - tail) sin(pi (n_k - n_min) / (2 (n_max - n_min))).
 #include <numbers>
 

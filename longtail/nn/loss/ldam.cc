@@ -1,6 +1,6 @@
-// Label-distribution-aware margins (Cao et al., 2019): the cosine at the label is first made smaller by a
-// margin proportional to n_k^(-1/4), the largest being max_margin; then cross-entropy of scale times the
-// cosines. With `beta` weighted by the effective number of images, as its second stage is.
+// Label-distribution-aware margins (Cao et al., 2019): the cosine at the label is first reduced by a margin
+// proportional to n_k^(-1/4), the largest being max_margin; then cross-entropy of scale times the cosines.
+// With `beta`, weighted by the effective number of images, as in the second stage of that paper.
 #include "longtail/nn/loss/kind.h"
 
 namespace longtail::nn {

@@ -16,7 +16,7 @@ class LogitAdjusted final : public Loss {
   LogitAdjusted(const LogitAdjustedConfig& config, ClassCounts counts) : shifts_(counts.size()) {
     const auto images = static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
     for (std::size_t k = 0; k < counts.size(); ++k) {
-      // A class without images is never right and, infinitely far down, never in the way.
+      // A class without images is never right; its logit of minus infinity also never competes.
       shifts_[k] = config.tau == 0 ? 0 : config.tau * base::log(static_cast<double>(counts[k]) / images);
     }
   }

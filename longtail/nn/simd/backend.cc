@@ -63,7 +63,7 @@ void SimdBackend::pack(Packing, int piece, int worker, std::span<const float> pa
   const int count = static_cast<int>(units_.size());
   const bool exchanged = piece >= count;
   const ConvUnit& unit = *units_[static_cast<std::size_t>(count - 1 - piece % count)];
-  if (exchanged && unit.index == 0) return;  // nobody asks for the gradient of an image
+  if (exchanged && unit.index == 0) return;  // the gradient at the images is not needed
   float* ordered = scratch_[static_cast<std::size_t>(worker)].weights.data();
   order_by_taps(unit, parameters.data() + unit.weight, exchanged, ordered);
   float* packed = exchanged ? backward_weights(unit) : forward_weights(unit);

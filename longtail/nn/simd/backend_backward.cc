@@ -1,5 +1,5 @@
-// The backward passes of a step. A gradient takes the place of a convolution's output that nobody needs any
-// more (memory.h).
+// The backward passes of a step. A gradient overwrites the output of a convolution that is no longer needed
+// (memory.h).
 #include <algorithm>
 
 #include "longtail/nn/simd/backend_impl.h"
@@ -33,7 +33,7 @@ InputGradient SimdBackend::input_gradient(std::size_t b, int image, const Slice<
   return g;
 }
 
-// The gradient that both batch norms receive is the same.
+// Both batch norms receive the same gradient, so its sum is copied.
 void SimdBackend::finish_sums(std::size_t b, const Slice<float>& slice) const {
   if (side_unit(b) != nullptr) std::copy_n(slice.sums.sum[0], main_unit(b).out, slice.sums.sum[1]);
 }

@@ -55,12 +55,12 @@ class SimdBackend final : public Backend<float> {
     return backward_weights_.data() + weight_offset_[static_cast<std::size_t>(unit.index)];
   }
   // Units of the batch norms added at the input of block b: the last convolution before it, and the
-  // projection beside that, if there is one.
+  // projection next to that, if there is one.
   const ConvUnit& main_unit(std::size_t b) const;
   const ConvUnit* side_unit(std::size_t b) const;
-  // The input of block b from what came before it, for `count` images from `first`; it is kept in x(b).
+  // The input of block b, from what precedes it, for `count` images from `first`; it is kept in x(b).
   Activation block_input(std::size_t b, int first, int count, Scratch& scratch);
-  // The gradient at a unit's z from that behind its batch norm.
+  // The gradient at a unit's z, from that at the output of its batch norm.
   Activation output_gradient(const ConvUnit& unit, const float* d, int image);
   Output statistics(const ConvUnit& unit, int image, const Slice<float>& slice, int which);
   InputGradient input_gradient(std::size_t b, int image, const Slice<float>& slice);

@@ -14,7 +14,7 @@ namespace longtail::nn::simd::HWY_NAMESPACE {
 
 constexpr int kMaxChannels = 256;
 
-// One place of the kernel: where it meets pixel 0 of a row, its weights [depth][16], and the distance of
+// One tap of the kernel: its source for pixel 0 of a row, its weights [depth][16], and the step between
 // pixels.
 struct Tap {
   const float* source;
@@ -49,9 +49,9 @@ struct Count {
 };
 // Sums over pixels are taken by groups of four pixels of a row, the rest of a row one by one, on every CPU.
 constexpr int kGroup = 4;
-// How many pixels are in registers together: vectors of 16 channels need two groups to keep both multiply-add units busy.
+// Pixels in registers at a time: vectors of 16 channels need two groups to keep both multiply-add units busy.
 constexpr int kPixels = kVectors == 1 ? 2 * kGroup : kGroup;
-// body(first, Count): so many pixels from the first, whole groups or a single one.
+// Calls body(first, Count) for Count pixels from `first`: whole groups or a single pixel.
 template <class Body>
 HWY_INLINE void each_group(int pixels, const Body& body) {
   int x = 0;
@@ -59,7 +59,7 @@ HWY_INLINE void each_group(int pixels, const Body& body) {
   for (; x + kGroup <= pixels; x += kGroup) body(x, Count<kGroup>());
   for (; x < pixels; ++x) body(x, Count<1>());
 }
-// Of `count` pixels together, those of a group.
+// When `count` pixels are taken together, how many of them are a group.
 constexpr int group_of(int count) { return count < kGroup ? count : kGroup; }
 
 }  // namespace longtail::nn::simd::HWY_NAMESPACE

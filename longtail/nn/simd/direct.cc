@@ -34,7 +34,7 @@ void fill_grid(int side, int channels, const Activation& from, float* grid) {
   std::fill_n(row, line + 2 * channels, 0.0f);
 }
 
-// A few neighbouring pixels of a block of 16 channels: raw with their sums, or activated.
+// Stores a few neighbouring pixels of a block of 16 channels: raw with their sums, or activated.
 template <int kCount>
 HWY_INLINE void put_pixels(const Output& out, Index i, int channels, int c, Vec (&v)[kCount][kVectors],
                            float* sums) {

@@ -45,8 +45,9 @@ int gradient_taps(const DirectConv& conv, const DirectGradient& from, int y, int
   return count;
 }
 
-// Fetches a row of what the pass reads and writes at input pixels, some rows before it is needed: of every other pixel at
-// a time, the CPU's own prefetcher sees less. Behind the last row comes the next image, or nothing, which does no harm.
+// Prefetches a row of what the pass reads and writes at input pixels, kAhead rows before it is needed: the
+// pass takes only every other pixel, and the CPU's own prefetcher follows that less well. After the last row
+// comes the next image, or nothing, which does no harm.
 constexpr int kAhead = 4;
 HWY_INLINE void fetch_row(const InputGradient& g, Index first, Index floats) {
   for (const float* array : {g.z, static_cast<const float*>(g.d), g.skip, g.gate, g.other}) {
@@ -95,7 +96,7 @@ void direct_backward(const DirectConv& conv, const DirectGradient& from, const I
       gradient, [&](auto form) HWY_ATTR { backward_of_form<decltype(form)::value>(conv, from, gradient); });
 }
 
-// Some rows of outputs times values of the input that lie side by side: sums[kCount][16].
+// Products of kCount adjacent values of the input with some rows of the output's gradient: sums[kCount][16].
 template <int kCount>
 HWY_INLINE void weight_rows(const DirectConv& conv, int rows, const float* in, const float* gradient,
                             float* sums) {
@@ -130,7 +131,7 @@ HWY_INLINE void weight_rest(const DirectConv& conv, int count, int rows, const f
   }
 }
 
-// The taps of a row of the kernel lie side by side, in the grid and in the sums: three times as many channels.
+// Taps of a kernel row are adjacent in the grid and in the sums, so they act as three times as many channels.
 void direct_weights(const DirectConv& conv, const float* grid, const float* gradient_grid,
                     float* weight_sums) {
   constexpr int kRows = 4;  // of outputs, which then stay in the first-level cache

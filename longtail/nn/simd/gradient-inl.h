@@ -25,7 +25,7 @@ enum GradientForm {
 constexpr bool has_skip(int form) { return form == kOuter || form == kOuter2; }
 constexpr bool has_second(int form) { return form == kOuter2 || form == kStart2; }
 
-// run(Constant of the form of g).
+// Calls run(FormConstant of the form of g).
 template <int kForm>
 struct FormConstant {
   static constexpr int value = kForm;
@@ -41,7 +41,7 @@ HWY_INLINE void with_gradient_form(const InputGradient& g, const Run& run) {
 
 // Sums of a few pixels, in registers.
 struct PixelSums {
-  // Not left to the compiler, which would make them without the instructions of the target.
+  // Written out, since the compiler would generate its own without the instructions of the target.
   HWY_INLINE PixelSums() {}
   HWY_INLINE PixelSums(Vec s, Vec p, Vec o) : sum(s), product(p), other(o) {}
   Vec sum, product, other;

@@ -1,7 +1,7 @@
 // The kernels of the portable engine, one table for every instruction set that was compiled in. Every kernel
 // gives the same bits in every table (vector-inl.h says why).
 //
-// Arrays are fp32, channels last: [image][row][column][channel], channels in multiples of 16, nothing
+// Arrays are fp32, channels last: [image][row][column][channel], channels in multiples of 16, without gaps
 // between images. Winograd's F(4x4, 3x3) makes 4x4 outputs (a tile) from 6x6 inputs with 36 products per pair
 // of channels instead of 144 (docs/engine.md draws the layouts).
 #pragma once
@@ -26,7 +26,7 @@ struct Activation {
   const float* other = nullptr;
   const float* other_scale = nullptr;
   const float* other_shift = nullptr;
-  float* keep = nullptr;  // the values are left here too, if not null
+  float* keep = nullptr;  // if not null, the values are stored here too
 };
 
 // Where a convolution's output goes. Training: raw to z, with sums of values and squares. Prediction (sum is
@@ -81,7 +81,7 @@ inline std::size_t grid_floats(int side, int channels) {
          static_cast<std::size_t>(channels);
 }
 
-// The gradient of a stride-2 convolution's input, and that of a 1x1 projection beside it.
+// The gradient of a stride-2 convolution's input, and that of a 1x1 projection next to it.
 struct DirectGradient {
   const float* grid = nullptr;  // of the output's gradient, with a border
   const float* weights = nullptr;

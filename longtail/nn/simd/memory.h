@@ -29,7 +29,7 @@ inline std::size_t packed_floats(const ConvUnit& unit) {
   return static_cast<std::size_t>(unit.weight_size()) * (is_same(unit) ? 4 : 1);
 }
 
-// One worker's.
+// The scratch memory of one worker.
 struct Scratch {
   Scratch(const NetworkPlan& plan, int slice_images, int predict_images);
 
@@ -38,11 +38,11 @@ struct Scratch {
   Buffer<float> weights;        // of one layer, on the way to the packed form
   Buffer<float> grid;           // a direct convolution's input
   Buffer<float> gradient_grid;  // the gradient of its output
-  Buffer<float> side_grid;      // the same of the projection beside it
+  Buffer<float> side_grid;      // the same of the projection next to it
   Buffer<float> skip;           // a padded shortcut, of a slice; or its gradient, of an image
   Buffer<float> x;              // prediction: a block's input, of a few images
   Buffer<float> inner;          // between its convolutions
-  Buffer<float> side;           // beside them
+  Buffer<float> side;           // the shortcut next to them
 };
 
 // The arrays of a batch that live from the forward pass to the backward pass.
@@ -54,12 +54,12 @@ class Activations {
     return values_.data() + z_[static_cast<std::size_t>(unit.index)] +
            static_cast<std::size_t>(image) * out_floats(unit);
   }
-  // The input of block b; behind the last block, its output.
+  // The input of block b; after the last block, its output.
   float* x(std::size_t b, int image) {
     return values_.data() + x_[b] + static_cast<std::size_t>(image) * x_size_[b];
   }
-  // The gradient there, through the ReLU. Inside a stage it takes the place of the second convolution's
-  // output, which nobody needs any more; so does, before it, the gradient inside the block.
+  // The gradient there, through the ReLU. Inside a stage it overwrites the output of the block's second
+  // convolution, which is no longer needed; before that, the gradient inside the block is stored there.
   float* x_gradient(std::size_t b, int image) {
     return values_.data() + gradient_[b] + static_cast<std::size_t>(image) * x_size_[b];
   }

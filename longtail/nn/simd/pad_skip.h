@@ -1,4 +1,4 @@
-// The shortcut without parameters: every other pixel, its channels in the middle of the added ones.
+// The shortcut without parameters: every other pixel, its channels in the middle between the added ones.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// How much of a convolution is in work at a time: a panel of tiles, some rows of tiles of one image or
-// several whole images, whose transforms stay in the second-level cache. A function of the shape alone, never
-// of the machine: sums are taken panel by panel.
+// How much of a convolution is processed at a time: a panel of tiles, some rows of tiles of one image or
+// several whole images, whose transforms stay in the second-level cache. It is a function of the shape alone,
+// never of the machine, because sums are taken panel by panel.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ struct Panel {
   int side = 0;
   int channels = 0;
   int tiles = 0;   // in a row, and rows of tiles in an image
-  int images = 1;  // at most so many at a time; more than one only if they are whole
+  int images = 1;  // at most this many at a time; more than one only if they are whole
   int rows = 0;    // of tiles, of each image
 
   // About `wanted` tiles.
@@ -38,15 +38,15 @@ struct Panel {
   std::ptrdiff_t tile_pitch() const { return pitch(count()); }
 };
 
-// A panel whose number of channels the compiler knows: loops over one or two vectors of channels are then straight
-// lines, and what lies a pixel or a tile apart is a constant apart. Kernels take panels by value: to the compiler, any
-// store of a vector might change one that is referred to.
+// A panel whose number of channels is known at compile time: loops over one or two vectors of channels become
+// straight lines, and the distance between pixels or tiles becomes a constant. Kernels take panels by value:
+// for all the compiler knows, a store of a vector might change a panel that is held by reference.
 template <int kChannels>
 struct PanelOf : Panel {
   explicit PanelOf(const Panel& panel) : Panel(panel) {}
   static constexpr int channels = kChannels;
 };
-// run(the panel), as one with known channels if they are those of a CIFAR ResNet.
+// Calls run(panel), with a PanelOf if it has the number of channels of a CIFAR ResNet.
 template <class Run>
 inline void with_channels(const Panel& p, const Run& run) {
   switch (p.channels) {

@@ -1,6 +1,6 @@
 // The points of Winograd's F(4x4, 3x3): 0, a, -a, b, -b and infinity. Any will do in exact arithmetic; of
-// those whose powers and products are exact in a float, these two lose least (docs/performance.md): less than
-// half of what the usual 1 and 2 do, and hardly more than a direct convolution in fp32.
+// those whose powers and products are exact in a float, these two lose least accuracy (docs/performance.md):
+// less than half as much as the usual 1 and 2, and hardly more than a direct convolution in fp32.
 #pragma once
 
 namespace longtail::nn::simd {

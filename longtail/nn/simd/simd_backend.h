@@ -1,5 +1,5 @@
 // fp32 on any CPU: Winograd's F(4x4, 3x3) for the 3x3 convolutions of stride 1, direct convolutions for the
-// rest, on AVX-512, AVX2, NEON or, slowly, on nothing of the kind. The same bits on all of them. The
+// rest, on AVX-512, AVX2, NEON or, slowly, without vector instructions. The same bits on all of them. The
 // environment variable LONGTAIL_CPU (avx512, avx2, neon, scalar) forces one.
 #pragma once
 

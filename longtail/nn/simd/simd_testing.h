@@ -26,7 +26,7 @@ inline std::size_t pixels_of(int images, int side, int channels) {
          static_cast<std::size_t>(channels);
 }
 
-// What an Activation is at every place.
+// The values of an Activation.
 inline Doubles activated(const Activation& a, std::size_t size, int channels) {
   Doubles result(size);
   for (std::size_t i = 0; i < size; ++i) {
@@ -55,8 +55,8 @@ inline Doubles activated(const Activation& a, std::size_t size, int channels) {
   return result;
 }
 
-// visit(index of the input or -1 outside it, index of the output, tap) for every pixel and tap of a batch;
-// indices count pixels.
+// visit(index of the input, index of the output, tap) for every pixel and tap of a batch, if the input lies
+// inside the image; indices count pixels.
 template <class Visit>
 void each_tap(const DirectConv& conv, int images, const Visit& visit) {
   const int out = conv.out_side();
@@ -110,7 +110,7 @@ inline Doubles weight_gradient(const DirectConv& conv, int images, const Doubles
   return w;
 }
 
-// Sums over all pixels, one a channel, of term(index).
+// Sums over all pixels, one per channel, of term(index).
 template <class Term>
 Doubles channel_sums(std::size_t size, int channels, const Term& term) {
   Doubles sums(static_cast<std::size_t>(channels));
@@ -118,7 +118,7 @@ Doubles channel_sums(std::size_t size, int channels, const Term& term) {
   return sums;
 }
 
-// The gradient at an input as InputGradient finishes it: [0] d, [1] its sums, [2] and [3] the products.
+// The gradient at an input as InputGradient finishes it: d, its sums and the sums of the products.
 struct Finished {
   Doubles d, sum, product, other_product;
 };
@@ -167,11 +167,11 @@ template <class A>
 void expect_close(const A& actual, const Doubles& expected, const std::string& what,
                   double tolerance = 5e-6) {
   ASSERT_EQ(actual.size(), expected.size()) << what;
-  EXPECT_LE(relative_distance(actual, expected), tolerance) << what;  // a NaN is not
+  EXPECT_LE(relative_distance(actual, expected), tolerance) << what;  // not so for a NaN
 }
 
-// Runs compute(kernels, results) on every target of this machine. Results of the first are for the caller to
-// judge; those of the others must have the same bits.
+// Runs compute(kernels, results) on every target of this machine. The caller judges the results of the first;
+// those of the others must have the same bits.
 template <class Compute>
 std::vector<Floats> on_every_target(const Compute& compute) {
   std::vector<Floats> first;

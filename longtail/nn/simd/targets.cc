@@ -41,7 +41,7 @@ std::vector<Cpu> available_cpus() {
   const long long compiled = HWY_TARGETS;
   long long here = hwy::SupportedTargets() | HWY_SCALAR | HWY_EMU128;
 #if defined(__aarch64__)
-  here |= HWY_NEON;  // Highway wants AES beside it, which a Raspberry Pi has not and no kernel uses
+  here |= HWY_NEON;  // Highway also wants AES, which a Raspberry Pi lacks and no kernel uses
 #endif
   std::vector<Cpu> result;
   for (const Cpu cpu : base::cpus_here()) {

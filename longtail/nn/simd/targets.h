@@ -1,8 +1,8 @@
 // The instruction sets that the kernels are compiled for. Include it before anything of Highway.
 #pragma once
 
-// What has no fused multiply-add in hardware takes the scalar path, which asks the C library for one. AVX3_DL
-// and SVE would run the same operations as AVX-512 and NEON.
+// CPUs without a fused multiply-add in hardware take the scalar path, which uses the one of the C library.
+// AVX3_DL and SVE would run the same operations as AVX-512 and NEON.
 #define HWY_DISABLED_TARGETS                                                                           \
   (HWY_SSE2 | HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_AVX3_ZEN4 | HWY_AVX3_SPR | HWY_SVE | HWY_SVE2 | \
    HWY_SVE_256 | HWY_SVE2_128)
@@ -31,14 +31,14 @@ namespace longtail::nn::simd {
 
 using base::Cpu;
 
-// Those that were compiled in and that this CPU has, the fastest first. Highway asks for more than
-// base::cpus_here() does (AES, BMI, F16C), so it may be fewer.
+// The kinds of CPU that were compiled in and that this CPU is, the fastest first. Highway asks for more than
+// base::cpus_here() does (AES, BMI, F16C), so there may be fewer.
 std::vector<Cpu> available_cpus();
-// What LONGTAIL_CPU names, or the fastest of these.
+// The one that LONGTAIL_CPU names, or the fastest of these.
 Cpu kernel_cpu();
 const Kernels& kernels_for(Cpu cpu);
 
-// For each file of kernels: its part of a table.
+// Each file of kernels sets its part of a table.
 void set_winograd_forward(Cpu cpu, Kernels& kernels);
 void set_winograd_backward(Cpu cpu, Kernels& kernels);
 void set_winograd_weights(Cpu cpu, Kernels& kernels);

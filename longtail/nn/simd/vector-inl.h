@@ -1,5 +1,5 @@
-// Vectors of floats on the instruction set that is being compiled, after Highway's manner: included once for
-// each. A vector holds neighbouring channels, never neighbouring pixels, and no operation runs across its
+// Vectors of floats on the instruction set that is being compiled; as in Highway, the file is included once
+// for each. A vector holds neighbouring channels, never neighbouring pixels, and no operation runs across its
 // lanes. Every operation below rounds once, the same way on every CPU; so the width of a vector, and with it
 // the CPU, does not show in any bit of a result.
 #if defined(LONGTAIL_NN_SIMD_VECTOR_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -52,7 +52,7 @@ HWY_INLINE Vec fma(Vec a, Vec b, Vec c) { return hn::MulAdd(a, b, c); }      // 
 HWY_INLINE Vec fnma(Vec a, Vec b, Vec c) { return hn::NegMulAdd(a, b, c); }  // c - a b
 #endif
 
-// NaN and the sign of zero pass: x86's maximum does that if the value comes second.
+// Lets NaN and the sign of zero pass: x86's maximum does so if the value comes second.
 HWY_INLINE Vec relu(Vec v) {
 #if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
   return hn::Max(zero(), v);

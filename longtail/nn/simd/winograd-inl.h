@@ -54,8 +54,8 @@ HWY_INLINE void transform_gradient(const Vec (&y)[4], Vec (&m)[6]) {
   m[5] = y[3];
 }
 
-// d = B t: the gradient of six inputs. The tile before overlaps the first two, the tile after gets the last
-// two as its `carry`.
+// d = B t: the gradient of six inputs. The previous tile overlaps the first two; the last two are the `carry`
+// for the next tile.
 HWY_INLINE void transform_back(const Vec (&t)[6], Vec (&carry)[2], Vec (&d)[4]) {
   const Vec sum = all(kSum), product = all(kProduct);
   const Vec s = add(t[1], t[2]), r = sub(t[1], t[2]), s2 = add(t[3], t[4]), r2 = sub(t[3], t[4]);
@@ -89,7 +89,7 @@ template <int kValue>
 struct Constant {
   static constexpr int value = kValue;
 };
-// run(Constant of the form of an activation).
+// Calls run(Constant of the form of an activation).
 template <class Run>
 HWY_INLINE void with_form(Activation::Form form, const Run& run) {
   switch (form) {
@@ -183,9 +183,9 @@ void tile_input(const P p, const float* strip, float* tiles) {
   }
 }
 
-// Fetches what the next panel reads and writes into the second-level cache while this one is multiplied, a little with
-// each of the 36 products. (Into the first level it would push out what is multiplied.) In every array the next panel
-// follows this one; a prefetch behind the last of them does no harm.
+// Prefetches what the next panel reads and writes into the second-level cache while this one is multiplied, a
+// little with each of the 36 products. (In the first level it would evict what is multiplied.) In every array
+// the next panel follows this one; a prefetch after the last of them does no harm.
 class Ahead {
  public:
   Ahead(const Panel& p, int first_row)
@@ -207,20 +207,20 @@ class Ahead {
  private:
   static constexpr Index kLine = 16;
   Index floats_, begin_;  // of each array
-  Index part_;            // of it, with one product
+  Index part_;            // floats of an array to fetch with one product
   int count_ = 0;
   const float* arrays_[8] = {};
 };
 
-// Sums of one product that are in registers together: so many tiles by so many blocks of 16 channels. A value of the
-// input that is read once then serves all blocks.
+// Sums of one product that are in registers together: this many tiles by kBlocks blocks of 16 channels. An
+// input value that is read once then serves all blocks.
 template <int kBlocks>
 constexpr int kTiles = kVectors == 1   ? 16 / kBlocks
                        : kVectors <= 4 ? 6
                                        : 1;
 
-// out[tile][kBlocks * 16] = in[tile][depth] x weights[block][depth][16]. Sixteen products make a sum, and these are
-// added: that halves the rounding of 64 products in a row.
+// out[tile][kBlocks * 16] = in[tile][depth] x weights[block][depth][16]. Products are summed in groups of
+// sixteen, and these sums are added: that halves the rounding error of 64 products in a row.
 template <int kCount, int kBlocks>
 HWY_INLINE void product_block(int depth, int stride, const float* in, const float* weights, float* out) {
   constexpr int kAcross = kBlocks * kVectors;

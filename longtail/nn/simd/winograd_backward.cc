@@ -195,16 +195,16 @@ void panel_back(const P p, const float* strips, int first_row, float* carry, con
   }
 }
 
-// The less memory, the more of it stays in the second-level cache beside what is fetched ahead.
+// The less memory it takes, the more of it stays in the second-level cache next to what is prefetched.
 struct BackwardScratch {
-  float* in_strips;  // each becomes a strip of the input's gradient, when its tiles have been read
+  float* in_strips;  // each becomes a strip of the input's gradient, once its tiles have been read
   float* gradient_strips;
   float* in_tiles;  // each position likewise
   float* gradient_tiles;
   float* carry;
   float* sums;
   std::size_t floats;
-  // Without memory, only how many floats it takes.
+  // If `memory` is null, only counts the floats that it takes.
   BackwardScratch(const Panel& p, float* memory) : floats(0) {
     const auto take = [&](Index count) {
       float* at = memory == nullptr ? nullptr : memory + floats;

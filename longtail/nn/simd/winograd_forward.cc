@@ -92,7 +92,7 @@ void panel_output(const P p, const float* strips, int first_row, const Output& t
 template <class P>
 void forward_panel_of(const P p, int first_row, const Activation& input, const float* weights,
                       const Output& out, Ahead& ahead, float* scratch) {
-  float* strips = scratch;  // of the input; each becomes one of the output, when its tiles have been read
+  float* strips = scratch;  // of the input; each becomes one of the output, once its tiles have been read
   float* in_tiles = strips + 6 * p.strip_pitch(2);
   float* out_tiles = in_tiles + 6 * p.tile_pitch();
   float* sums = out_tiles + 6 * p.tile_pitch();

@@ -1,4 +1,4 @@
-// Weights into Winograd's form, and the gradient of that form back into one of weights.
+// Transforms weights into Winograd's form, and the gradient of that form back into one of weights.
 #include "longtail/nn/simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -1,4 +1,4 @@
-// One file per schedule ends with one function that returns its variant; schedule.cc lists them.
+// The file of each schedule ends with one function that returns its variant; schedule.cc lists them.
 #pragma once
 
 #include "longtail/base/spec.h"
