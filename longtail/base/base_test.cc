@@ -52,6 +52,15 @@ TEST(Text, ListsWordsAsASentenceDoes) {
   EXPECT_EQ(listed({"a", "b", "c"}), "a, b and c");
 }
 
+TEST(Text, TakesTheByteOrderMarkOffTheBeginningOnly) {
+  EXPECT_EQ(without_mark("\xef\xbb\xbf"
+                         "10\n"),
+            "10\n");
+  EXPECT_EQ(without_mark("10\xef\xbb\xbf"), "10\xef\xbb\xbf");
+  EXPECT_EQ(without_mark("\xef\xbb"), "\xef\xbb");
+  EXPECT_EQ(without_mark(""), "");
+}
+
 TEST(Text, SuggestsTheNearestKey) {
   const std::vector<std::string> keys = {"epochs", "lr", "momentum"};
   EXPECT_EQ(did_you_mean("epoch", keys), "; did you mean `epochs`?");

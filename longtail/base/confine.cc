@@ -26,10 +26,10 @@ constexpr std::uint32_t kMachine = AUDIT_ARCH_X86_64;
 #elif defined(__aarch64__)
 constexpr std::uint32_t kMachine = AUDIT_ARCH_AARCH64;
 #else
-constexpr std::uint32_t kMachine = 0;  // no filter is known: nothing is started
+constexpr std::uint32_t kMachine = 0;  // no filter for this machine: nothing is started
 #endif
 
-// What a child that could not become the program says on the pipe that closes when it does.
+// What the child writes to the pipe if it could not start the program. If it could, exec closes the pipe.
 constexpr char kCannotStart = 's';
 constexpr char kCannotConfine = 'c';
 constexpr std::uint32_t kWriting = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND;
@@ -58,27 +58,27 @@ constexpr std::uint32_t kRefused[] = {
     __NR_kill,        __NR_tkill,        __NR_bpf,
     __NR_init_module, __NR_finit_module, __NR_kexec_load,
     __NR_memfd_create};
-// Calls that a C library has another way for: it is told that they do not exist. Their arguments are in
-// memory, where a filter cannot look.
+// Calls that the C library can do without: it is told that they do not exist and uses others. Their
+// arguments are in memory, which a filter cannot read.
 constexpr std::uint32_t kUnknown[] = {__NR_clone3, __NR_openat2, 425 /* io_uring_setup */};
 
 constexpr std::size_t kNumber = offsetof(seccomp_data, nr);
 constexpr std::size_t kArch = offsetof(seccomp_data, arch);
 constexpr std::size_t low_half(std::size_t argument) {
-  return offsetof(seccomp_data, args) + 8 * argument;  // little-endian, like all that this runs on
+  return offsetof(seccomp_data, args) + 8 * argument;  // little-endian, like every machine this runs on
 }
 
 class Filter {
  public:
-  // `path` is the only program that may be started: compared by its address, which only the process that asks
-  // now has.
+  // `path` is the only program that may be started. The filter compares the address of this string, which is
+  // in memory only until exec.
   explicit Filter(const char* path) {
     load(kArch);
     add(BPF_JMP | BPF_JEQ | BPF_K, kMachine, 1, 0);
     answer(SECCOMP_RET_KILL_PROCESS);
     load(kNumber);
 #if defined(__x86_64__)
-    add(BPF_JMP | BPF_JGE | BPF_K, 0x40000000U, 0, 1);  // the numbers of the x32 interface
+    add(BPF_JMP | BPF_JGE | BPF_K, 0x40000000U, 0, 1);  // call numbers of the x32 interface
     answer(SECCOMP_RET_KILL_PROCESS);
 #endif
     for (const std::uint32_t call : kRefused) when(call, SECCOMP_RET_ERRNO | EPERM);
@@ -111,7 +111,7 @@ class Filter {
     add(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1);
     answer(value);
   }
-  // The number of the call is loaded before and after.
+  // Both expect the call number to be loaded, and leave it loaded.
   void refuse_if_set(std::uint32_t call, std::size_t argument, std::uint32_t bits) {
     add(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 4);
     load(argument);
@@ -163,7 +163,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   ::dup2(err, STDERR_FILENO);
   constexpr int kTeller = 3;
   if (teller != kTeller) ::dup3(teller, kTeller, O_CLOEXEC);
-  ::syscall(SYS_close_range, 4U, ~0U, 0U);  // what is not marked as closed on exec
+  ::syscall(SYS_close_range, 4U, ~0U, 0U);  // those not marked close-on-exec
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
       ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, filter, 0, 0) != 0) {
     give_up(kTeller, kCannotConfine);

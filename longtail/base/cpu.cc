@@ -32,7 +32,7 @@ std::vector<Cpu> detected() {
 }
 
 #if defined(__x86_64__)
-// The registers that the system saves and restores, as XGETBV tells it; 0 if it cannot be asked.
+// The registers that the system saves and restores, as XGETBV reports them; 0 without XGETBV.
 std::uint32_t enabled_state() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   if (!__get_cpuid(1, &a, &b, &c, &d) || (c >> 27 & 1) == 0) return 0;  // OSXSAVE

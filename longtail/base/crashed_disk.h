@@ -1,8 +1,8 @@
-// For tests: the disk as a crash could leave it, from the events of file_events.h. Four readings of what a
-// disk promises:
-//   everything   all that was asked for has happened
+// For tests: rebuilds the disk as a crash could leave it, from the events of file_events.h. There are four
+// readings of what a disk promises:
+//   everything   every operation has happened
 //   durable      a file's bytes are there once it was synced, its name once its folder was; nothing else is
-//   names        names at once, bytes only once synced: a file renamed before it was synced is empty
+//   names        names are there at once, bytes once synced: a file renamed before it was synced is empty
 //   torn         as `everything`, but half of the last write is missing
 #pragma once
 
@@ -81,8 +81,8 @@ class CrashedDisk {
   std::size_t before_last_ = 0;
 };
 
-// Calls check(image) for every different disk that a crash after any of the events (and before the first)
-// could leave. Returns how many there were.
+// Calls check(image) for every distinct disk that a crash before the first event or after any event could
+// leave. Returns how many there were.
 template <class Check>
 int each_crash(std::span<const FileEvent> events, const Check& check) {
   std::set<std::string> seen;
@@ -92,7 +92,7 @@ int each_crash(std::span<const FileEvent> events, const Check& check) {
     for (const DiskImage& image : disk.images()) {
       Hasher hasher(Hasher::kSha256);
       for (const auto& [path, bytes] : image) {
-        // The name of a temporary file says nothing.
+        // The random part of a temporary file's name does not matter.
         const bool temporary = path.extension() == ".tmp";
         hasher.add((temporary ? path.stem().stem().string() : path.string()) + "\n");
         hasher.add(std::to_string(bytes.size()) + "\n" + bytes);

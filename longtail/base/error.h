@@ -20,14 +20,14 @@ class UsageError : public Error {
   using Error::Error;
 };
 
-// Something could not be read or written (the disk is full, the folder is read-only). The fault of the place, not of
-// the work: the same work succeeds elsewhere or later.
+// Something could not be read or written (the disk is full, the folder is read-only). The machine is at
+// fault, not the work: the same work succeeds elsewhere or later.
 class StorageError : public Error {
  public:
   using Error::Error;
 };
 
-// A file of our own (a checkpoint, a log) is not what was written: its checksum, length or form is wrong.
+// One of our own files (a checkpoint, a log) is not what was written: wrong checksum, length or format.
 class DamagedFile : public Error {
  public:
   using Error::Error;

@@ -1,6 +1,6 @@
 // exp and log from additions and multiplications in a fixed order. The C library's differ between CPUs in the
-// last bit; these are the same everywhere, which a training run needs to be repeated to the last bit on
-// another machine. Relative error below 1e-15.
+// last bit; these are the same everywhere, so that a training run can be repeated to the last bit on another
+// machine. Relative error below 1e-15.
 #pragma once
 
 #include <cmath>
@@ -41,7 +41,7 @@ inline double exp(double x) {
   return std::ldexp(1 + detail::small_expm1(r), static_cast<int>(k));
 }
 
-// exp(x) - 1, exact to the last digits near 0 too.
+// exp(x) - 1, as accurate near 0 as elsewhere.
 inline double expm1(double x) {
   return std::abs(x) < 0.34 ? exp_log_detail::small_expm1(x) : base::exp(x) - 1;
 }
@@ -64,7 +64,7 @@ inline double log(double x) {
   return exponent * detail::kLn2High + (f - (s * (f - 2 * sum) - exponent * detail::kLn2Low));
 }
 
-// x to the power of y for x >= 0. Small whole powers are products.
+// x to the power of y for x >= 0. Small integer powers are computed as products.
 inline double power(double x, double y) {
   if (std::abs(y) <= 8 && y == std::floor(y)) {
     double result = 1;

@@ -33,8 +33,8 @@ class Descriptor {
   int fd_;
 };
 
-// A file that is not there is a plain Error, the fault of the name; all else (a failing disk, a mount that went away,
-// no permission, too many open files) is the fault of the place.
+// A missing file is a plain Error: the name is wrong. Anything else (a failing disk, a mount that went away,
+// no permission, too many open files) is a StorageError: the machine is at fault.
 [[noreturn]] void cannot_read(const fs::path& path, int error) {
   const bool no_such_file = error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG;
   if (no_such_file) fail("cannot read {}: {}", path.string(), std::strerror(error));
@@ -44,7 +44,7 @@ class Descriptor {
 
 template <class Container>
 Container read_whole(const fs::path& path, std::uint64_t limit) {
-  // Without O_NONBLOCK a FIFO would wait for a writer; a regular file does not mind it.
+  // Without O_NONBLOCK opening a FIFO would wait for a writer; for a regular file it makes no difference.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat info {};
   if (file.get() < 0 || ::fstat(file.get(), &info) != 0) cannot_read(path, errno);
@@ -89,14 +89,14 @@ void write_all(int fd, std::string_view text, const fs::path& path, const fs::pa
   }
 }
 
-// Asked before there are threads: the only way to ask sets it, for a moment.
+// Read before there are threads: the only way to read the umask sets it for a moment.
 const mode_t kMask = [] {
   const mode_t mask = ::umask(0);
   ::umask(mask);
   return mask;
 }();
 
-// Of a file that takes the place of another, that one's; else as any program's.
+// The mode of the file that is replaced, or the usual one for a new file.
 mode_t mode_of(const fs::path& path) {
   struct stat old {};
   return ::stat(path.c_str(), &old) == 0 ? old.st_mode & 0777 : 0666 & ~kMask;
@@ -107,7 +107,8 @@ void sync_folder(const fs::path& folder) {
   if (fd.get() >= 0 && ::fsync(fd.get()) == 0) tell(FileEvent::Kind::kSyncFolder, folder);
 }
 
-// The file that a path names, through links. Renaming would put a file in the place of a device or a pipe: refused.
+// The file that a path names, following links. A device or a pipe is refused: the rename would put a regular
+// file in its place.
 fs::path behind_links(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -155,6 +156,17 @@ void write_atomically(const fs::path& given, std::string_view text) {
 
 void write_atomically(const fs::path& path, std::span<const std::byte> bytes) {
   write_atomically(path, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
+void remove_temporaries(const fs::path& folder, const std::function<bool(std::string_view)>& ours) {
+  constexpr std::string_view kForm = ".XXXXXX.tmp";  // after the name of the file, see write_atomically
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    const std::string file = entry.path().stem().stem().string();
+    if (name.size() != file.size() + kForm.size() || !name.ends_with(".tmp")) continue;
+    if (ours(file)) fs::remove(entry.path(), error);
+  }
 }
 
 void record_file_events(std::vector<FileEvent>* events) {

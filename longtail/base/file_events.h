@@ -1,5 +1,5 @@
-// What is done to files that must survive a crash, told to whoever listens: a test then rebuilds the disk as
-// it could be after any of these events (crashed_disk.h). Nobody listens otherwise.
+// Records what is done to files that must survive a crash, so that a test can rebuild the disk as it could be
+// after any of these events (crashed_disk.h). Outside of tests nothing is recorded.
 #pragma once
 
 #include <filesystem>
@@ -16,13 +16,13 @@ struct FileEvent {
   std::string bytes{};             // of a write, appended to the file
 };
 
-// From now on events of this process are added to `events`; with a null pointer to nothing. Not while files
-// are being written.
+// From now on events of this process are appended to `events`; a null pointer ends the recording. Not to be
+// called while files are being written.
 void record_file_events(std::vector<FileEvent>* events);
 
-// As in std::filesystem, and recorded. A file that is not there is no error.
+// As std::filesystem::remove(), and recorded. Failures, a missing file for one, are ignored.
 void remove_file(const std::filesystem::path& path);
-// A StorageError says why it cannot be.
+// As std::filesystem::rename(), and recorded. A StorageError says why it failed.
 void rename_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace longtail::base

@@ -1,5 +1,5 @@
-// For tests: what a fuzzer is fed, in the ordinary build: every file of its corpus and changed copies of
-// each. What a long run (scripts/fuzz) once found stays found.
+// For tests: calls the entry of a fuzzer, in the ordinary build, with every file of its corpus and changed
+// copies of each. A bug that a long run (scripts/fuzz) once found cannot return unnoticed.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace longtail::base {
 
-// Returns the number of files. Copies are of exactly the right size, so that a sanitiser sees a read past
-// their end.
+// Returns the number of files. Each buffer is exactly as long as its content, so that a sanitiser sees a read
+// past the end.
 template <class Entry>
 int feed_corpus(const std::filesystem::path& folder, int changed_copies, const Entry& entry) {
   const auto feed = [&](const std::vector<std::uint8_t>& bytes) {

@@ -21,13 +21,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder that is gone with its owner.
+// A temporary folder, removed by the destructor.
 class ScratchFolder {
  public:
   ScratchFolder() {
     std::error_code error;
     fs::path place = fs::temp_directory_path(error);
-    if (error) place = "/tmp";  // a TMPDIR that is none
+    if (error) place = "/tmp";  // TMPDIR is not a folder
     std::string name = (place / "longtail-figure-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr)
       fail("cannot make a folder like {}: {}; name another place with TMPDIR", name, std::strerror(errno));
@@ -45,9 +45,9 @@ class ScratchFolder {
   fs::path path_;
 };
 
-// Starts gnuplot without a shell and confined (confine.h): the picture is its standard output. Neither the
-// settings of the user nor the variables that gnuplot would obey reach it, so that the same figure has the
-// same bytes.
+// Starts gnuplot without a shell and confined (confine.h); its standard output is the picture. Neither the
+// user's settings nor the environment variables that gnuplot would obey reach it, so that the same figure
+// always has the same bytes.
 ConfinedResult run_gnuplot(const std::vector<std::string>& arguments, const fs::path& output,
                            const fs::path& messages) {
   ConfinedOptions options;
@@ -72,7 +72,7 @@ std::string terminal_for(const fs::path& path, double width_cm, double height_cm
   if (ending == ".svg")
     return fmt::format("svg size {},{} font 'Sans,19' linewidth 2 dynamic background '#ffffff'", width,
                        height);
-  // Twice the pixels of the SVG, 305 to the inch: text, lines and points as large on paper as in the PDF.
+  // Twice the pixels of the SVG, 305 per inch: text, lines and points are as large on paper as in the PDF.
   if (ending == ".png") {
     return fmt::format("pngcairo size {},{} font 'Sans,28.5' linewidth 2.8 pointscale 2.8", 2 * width,
                        2 * height);
@@ -80,7 +80,7 @@ std::string terminal_for(const fs::path& path, double width_cm, double height_cm
   fail("{}: a figure ends in .pdf, .svg or .png", path.string());
 }
 
-// The same figure is the same file: the date in a PDF becomes one of the same length.
+// Replaces the date in a PDF by a fixed one of the same length, so that the same figure is the same file.
 void forget_date(std::vector<std::uint8_t>& bytes) {
   constexpr std::string_view kDate = "/CreationDate (D:", kFixed = "20000101000000";
   const auto at = std::search(bytes.begin(), bytes.end(), kDate.begin(), kDate.end());

@@ -1,6 +1,6 @@
-// Figures for print, drawn by gnuplot. The caller writes the plot; terminal, size, fonts, grid and colours
-// are here, so that every figure of the program looks alike. The ending of the file (.pdf, .svg or .png)
-// chooses the format. gnuplot is run confined: it can start no program and write no file.
+// Figures for print, drawn by gnuplot. The caller writes the plot commands; terminal, size, fonts, grid and
+// colours are defined here, so that all figures of the program look alike. The file extension (.pdf, .svg or
+// .png) chooses the format. gnuplot is run confined: it can start no program and write no file.
 //
 //   Figure figure;
 //   figure.block("u", "0 0.046\n99 0.0005\n");
@@ -33,7 +33,7 @@ class Figure {
   void script(std::string_view commands);
   // Runs gnuplot; the file is written whole or not at all. An Error repeats what gnuplot complained about.
   void write(const std::filesystem::path& path) const;
-  // What gnuplot is given, but for the terminal and what all figures share.
+  // The script without the terminal and the settings that all figures share.
   const std::string& body() const { return body_; }
   double height_cm() const { return height_cm_; }
 

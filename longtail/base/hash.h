@@ -1,4 +1,4 @@
-// Hashes: MD5 or SHA-1 where that is what is known of somebody's files, SHA-256 for everything of our own.
+// Hashes: MD5 or SHA-1 for files of others that publish only these, SHA-256 for everything of our own.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class Hasher {
   template <class T>
   requires std::is_trivially_copyable_v<T>
   void add(std::span<const T> values) { add(std::as_bytes(values)); }
-  // Lower-case hexadecimal digest; the hasher is then spent.
+  // The digest in lower-case hexadecimal; the hasher cannot be used afterwards.
   std::string hex();
 
  private:

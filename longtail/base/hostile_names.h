@@ -1,6 +1,6 @@
-// Names as somebody would write them who wants the reader of a log, a study or a data set to do something
-// else: for the tests of everything that is written from names. Whatever they start makes a file `PWNED` in
-// the current folder, or sets `window.pwned` in a page.
+// For tests of everything that is written from names: names that an attacker would put into a log, a study or
+// a data set to make its reader do something else. One that succeeds makes a file `PWNED` in the current
+// folder, or sets `window.pwned` in a page.
 #pragma once
 
 #include <string>

@@ -23,9 +23,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t kLongestRequest = 16384;
 constexpr std::size_t kMostGuests = 64;
-constexpr std::size_t kMostUnread = std::size_t{64} << 20;  // of a guest that does not read
-constexpr std::chrono::seconds kPatience(20);  // for a request to be whole and an answer to be read
-constexpr std::chrono::seconds kPulse(15);     // a listener that is gone is noticed by writing to it
+constexpr std::size_t kMostUnread = std::size_t{64} << 20;  // output for a guest that does not read
+constexpr std::chrono::seconds kPatience(20);  // for a request to be complete and an answer to be read
+constexpr std::chrono::seconds kPulse(15);     // a listener that is gone is only noticed by writing to it
 
 std::string_view reason(int code) {
   switch (code) {
@@ -51,7 +51,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// localhost:8765, 127.0.0.1, [::1]:80. Any port: a tunnel's other end has another one.
+// localhost:8765, 127.0.0.1, [::1]:80. Any port is accepted: the other end of a tunnel has another one.
 bool names_this_machine(std::string_view host) {
   const std::string name = lower(trim(host));
   const std::size_t colon = name.starts_with('[') ? name.find("]:") + 1 : name.find(':');
@@ -218,7 +218,7 @@ void LoopbackServer::serve(std::chrono::milliseconds time) {
     for (const Guest& guest : guests_) {
       waits.push_back({guest.fd, static_cast<short>(guest.unsaid.empty() ? POLLIN : POLLIN | POLLOUT), 0});
     }
-    if (::poll(waits.data(), waits.size(), static_cast<int>(left)) < 0) return;  // a signal: the caller looks
+    if (::poll(waits.data(), waits.size(), static_cast<int>(left)) < 0) return;  // a signal: the caller acts
     std::size_t at = 1;
     for (Guest& guest : guests_) {
       if ((waits[at++].revents & (POLLIN | POLLHUP | POLLERR)) != 0) hear(guest);

@@ -1,7 +1,7 @@
-// A small HTTP server for a person at this machine: on 127.0.0.1 alone, GET and HEAD only, one thread,
-// nothing kept. It answers only who asks for `localhost` or 127.0.0.1 by name, so that a page elsewhere that
-// lets its own name point to 127.0.0.1 (DNS rebinding) is refused. It serves what the handler makes and knows
-// no files.
+// A small HTTP server for a user at this machine: on 127.0.0.1 only, GET and HEAD only, one thread, nothing
+// stored. It answers only requests for the host `localhost`, 127.0.0.1 or [::1], so that a page elsewhere
+// that lets its own name point to 127.0.0.1 (DNS rebinding) is refused. It serves what the handler returns
+// and reads no files.
 //
 //   LoopbackServer server(8765, [](const std::string& path) { ... return answer; });
 //   while (!interrupted()) { server.serve(250ms); if (news) server.send_event("change", "7"); }
@@ -19,12 +19,12 @@ struct HttpAnswer {
   int code = 200;
   std::string type = "text/plain; charset=utf-8";
   std::string body{};
-  bool events = false;  // keep the connection open and send it what send_event() is given
+  bool events = false;  // keep the connection open and send it what send_event() gets
 };
 
 class LoopbackServer {
  public:
-  // The path of the request, without what follows a `?`.
+  // Gets the path of the request, without `?` and what follows it.
   using Handler = std::function<HttpAnswer(const std::string& path)>;
   // An Error if the port is taken; 0 takes a free one.
   LoopbackServer(int port, Handler handler);
@@ -33,9 +33,9 @@ class LoopbackServer {
   LoopbackServer& operator=(const LoopbackServer&) = delete;
 
   int port() const { return port_; }
-  // Answers who comes, for so long.
+  // Answers requests for this long, or until a signal arrives.
   void serve(std::chrono::milliseconds time);
-  // To everybody whose answer was `events`. One line each.
+  // Sends an event to every client whose answer had `events` set. `name` and `data` are one line each.
   void send_event(std::string_view name, std::string_view data);
 
  private:
@@ -52,8 +52,8 @@ class LoopbackServer {
 };
 
 namespace detail {
-// What a request is answered without asking the handler: nothing if it is a GET or HEAD to a name of this
-// machine. `path` and `head` are filled in then.
+// The answer to a request that must not reach the handler. Its body is empty for a GET or HEAD to a name of
+// this machine; `path` and `head` are then filled in.
 HttpAnswer refuse_request(std::string_view request, std::string& path, bool& head);
 }  // namespace detail
 

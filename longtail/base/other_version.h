@@ -1,5 +1,5 @@
-// The error of a file of our own that is sound, but of another version of this program: not to be set aside
-// as damaged.
+// The error for one of our own files that is sound, but was written by another version of this program. Such
+// a file must not be set aside as damaged.
 #pragma once
 
 #include "longtail/base/error.h"

@@ -1,10 +1,11 @@
-// One description of every parameter: name, type, default, range and help text. `--help`, the checking of
-// study files and docs/parameters.md are all made from it.
+// One description of every parameter: name, type, default, range and help text. `--help`, the checks of study
+// files and docs/parameters.md all come from it.
 //
 //   struct Config { int epochs = 200; double lr = 0.1; };
 //   ParamTable<Config> table("train");
 //   table.add("epochs", &Config::epochs, "Number of passes over the training subset.").at_least(1);
-//   table.set(config, "epochs", "20");           // Error: "`epochs` is `0`; it must be at least 1."
+//   table.set(config, "epochs", "20");
+//   table.set(config, "epochs", "0");            // Error: "`epochs` is `0`; it must be at least 1"
 //
 // A value travels as text (from a flag, a TOML file, a log); `get` gives the canonical text, the same for
 // equal values.
@@ -30,10 +31,10 @@ struct ParamInfo {
   std::string initial;   // default, as text
   std::string range;     // in words, may be empty
   std::string help;      // a sentence
-  bool identity = true;  // part of what makes a run another run; false for threads, folders and the like
-  // Of a parameter that younger versions brought: the value that stands for "as before". At it the parameter
-  // is left out of a run's identity and files, so that old runs stay what they are; where it is absent it has
-  // it.
+  bool identity = true;  // another value is another run; false for threads, folders and the like
+  // For a parameter that a later version introduced: the value that means "as before". With this value the
+  // parameter is left out of a run's identity and files, so that old runs keep theirs; where the parameter is
+  // absent it has this value.
   std::string omitted{};
 
   std::string flag() const;
@@ -71,7 +72,7 @@ class ParamTable {
     std::function<std::string(const Config&)> get;
     std::vector<std::function<void(const Config&)>> checks;
 
-    // The checks; each also writes the range in words.
+    // Checks of the value; each also sets info.range, the range in words.
     Entry& at_least(double low);
     Entry& above(double low, double high = detail::kInfinity);
     Entry& between(double low, double high);

@@ -23,9 +23,9 @@ enum class Purpose : std::uint32_t {
   kBootstrap = 6,    // statistics of the report
   kProbe = 7,        // Monte-Carlo batches of the gradient probe
   kStratum = 8,      // stratified batches
-  kMixPartner = 9,   // whom an image is mixed with
-  kMixWeight = 10,   // by how much
-  kMixBox = 11,      // where (CutMix)
+  kMixPartner = 9,   // partner that an image is mixed with
+  kMixWeight = 10,   // weight of the partner
+  kMixBox = 11,      // position of the box (CutMix)
   kTest = 100,
 };
 

@@ -15,15 +15,15 @@ namespace {
 
 constexpr std::string_view kFormula = "=+-@";
 
-// The length of the unwanted character at the beginning of `text`: 0 if the first is a wanted one. `utf8`:
-// the text is known to be valid, so characters of more than one byte are characters.
+// The length of the unwanted character at the beginning of `text`, or 0 if the first character is allowed.
+// `utf8`: the text is known to be valid, so bytes above 0x7f belong to a character of several bytes.
 std::size_t unwanted(std::string_view text, bool utf8) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const unsigned first = byte(0);
   if (first < 0x20 || first == 0x7f) return 1;
   if (first < 0x80) return 0;
   if (!utf8) return 1;
-  if (first == 0xc2 && byte(1) < 0xa0) return 2;  // U+0080 to U+009F: controls, some of terminals
+  if (first == 0xc2 && byte(1) < 0xa0) return 2;  // U+0080 to U+009F: some control terminals
   if (first == 0xe2 && byte(1) == 0x80 && byte(2) >= 0xa8 && byte(2) <= 0xae) return 3;  // lines, directions
   if (first == 0xe2 && byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9) return 3;  // more directions
   if (first == 0xef && byte(1) == 0xbb && byte(2) == 0xbf) return 3;                     // byte order mark
@@ -65,7 +65,7 @@ std::string replaced(std::string words, std::string_view what, std::string_view 
 }
 
 bool is_formula(std::string_view text) {
-  while (text.starts_with('\'')) text.remove_prefix(1);  // so that what is undone is what was done
+  while (text.starts_with('\'')) text.remove_prefix(1);  // so that csv_cells() undoes exactly what csv() did
   return !text.empty() && kFormula.find(text[0]) != std::string_view::npos && !parse_real(text);
 }
 
@@ -87,8 +87,8 @@ void require_plain(std::string_view what, std::string_view text) {
 
 namespace quote {
 
-// In single quotes gnuplot knows nothing but their end. It has an escape for them, but not everywhere: two at
-// the beginning of a string end it. So an apostrophe becomes the one of print.
+// In single quotes only the closing quote is special to gnuplot. It has an escape for that, but not
+// everywhere: two at the beginning of a string end it. So an apostrophe becomes the typographic one.
 std::string gnuplot(std::string_view text) { return "'" + replaced(blanked(text), "'", "’") + "'"; }
 
 std::string gnuplot_tic(std::string_view text) { return gnuplot(replaced(std::string(text), "%", "%%")); }
@@ -121,7 +121,7 @@ std::string latex(std::string_view text) {
       {"γ", "$\\gamma$"},
   }};
   for (const auto& [symbol, macro] : kSymbols) out = replaced(std::move(out), symbol, macro);
-  // After the \\ of the row before, these two would be read as its arguments.
+  // After the \\ that ends the previous row, these two would be read as its arguments.
   const std::size_t first = out.find_first_not_of(' ');
   if (first != std::string::npos && (out[first] == '[' || out[first] == '*')) out.insert(0, "{}");
   return out;
@@ -153,7 +153,7 @@ std::string html(std::string_view text) {
   return out;
 }
 
-// These bytes are in JSON only inside strings, where an escape says the same.
+// JSON has these characters only inside strings, where an escape means the same.
 std::string json_in_html(std::string_view json) {
   std::string out = replaced(std::string(json), "<", "\\u003c");
   out = replaced(std::move(out), ">", "\\u003e");
@@ -180,6 +180,14 @@ std::string csv(std::string_view text) {
   if (formula) out.insert(0, "'");
   if (!formula && out.find_first_of(",\"") == std::string::npos) return out;
   return '"' + replaced(std::move(out), "\"", "\"\"") + '"';
+}
+
+std::string argument(std::string_view word) {
+  const auto harmless = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("/._-+=@:,").find(c) != std::string_view::npos;
+  };
+  return !word.empty() && std::all_of(word.begin(), word.end(), harmless) ? std::string(word) : shell(word);
 }
 
 std::string shell(std::string_view word) { return "'" + replaced(std::string(word), "'", "'\\''") + "'"; }

@@ -53,6 +53,13 @@ TEST(QuoteTest, LatexGetsNoCommandAndNoArgument) {
   EXPECT_EQ(quote::latex("a\n\nb"), "a  b");
 }
 
+TEST(QuoteTest, AnArgumentIsQuotedOnlyWhereTheShellWouldReadMoreIntoIt) {
+  EXPECT_EQ(quote::argument("out/my-study_1.2"), "out/my-study_1.2");
+  EXPECT_EQ(quote::argument("my study"), "'my study'");
+  EXPECT_EQ(quote::argument("it's"), "'it'\\''s'");
+  EXPECT_EQ(quote::argument(""), "''");
+}
+
 TEST(QuoteTest, HtmlGetsNoElementAndNoAttribute) {
   EXPECT_EQ(quote::html("<a href='x' \"&\">"), "&lt;a href=&#39;x&#39; &quot;&amp;&quot;&gt;");
   EXPECT_EQ(quote::json_in_html("\"<!--<script></script>\""),

@@ -1,4 +1,4 @@
-// For tests: a variable of the environment that has another value until the end of the scope.
+// For tests: gives an environment variable another value, or none, until the end of the scope.
 #pragma once
 
 #include <cstdlib>

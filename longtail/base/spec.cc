@@ -6,7 +6,7 @@
 namespace longtail::base {
 namespace {
 
-constexpr int kDeepest = 16;  // choices inside a choice; more is a mistake
+constexpr int kDeepest = 16;  // levels of nested choices; more is a mistake
 thread_local int choices_under_way = 0;
 
 // Splits at commas that are outside brackets.

@@ -7,8 +7,8 @@
 //   crop_flip+mixup:alpha=0.2                         a chain, in families that take one
 //
 // A variant describes its parameters once, in a ParamTable. Reading, checks, "did you mean", the canonical
-// text (parameters at their default left out) and the documentation come from there. One file per variant
-// ends with a function that returns it; the family lists those functions:
+// text (parameters at their default left out) and the documentation come from there. Each variant has its own
+// file, which ends with a function that returns it; the family lists those functions:
 //
 //   base::Variant<Strategy()> power() {
 //     base::ParamTable<Config> table;
@@ -18,7 +18,7 @@
 //   const base::Family<Strategy()> family("strategy", {uniform(), power()});
 //   auto strategy = family.make("power:q=0.250");     // strategy->name() is "power:q=0.25"
 //
-// Choices may be inside each other, in brackets or after colons (stratified:of=power:q=0.25), up to a depth of 16.
+// Choices may be nested, in brackets or after colons (stratified:of=power:q=0.25), up to a depth of 16.
 #pragma once
 
 #include <functional>
@@ -32,7 +32,7 @@
 
 namespace longtail::base {
 
-// A choice as it was written, before anybody knows what it means.
+// A choice as it was written, not yet matched with a variant.
 struct Choice {
   std::string family;  // what errors call it: "strategy"
   std::string name;
@@ -48,7 +48,7 @@ std::vector<std::string> split_chain(std::string_view text);
 // "power:q=0.25" as it is written inside another choice: "power(q=0.25)".
 std::string in_brackets(std::string text);
 
-// What a family says of one of its variants.
+// The description of one variant of a family.
 struct VariantInfo {
   std::string name;
   std::string help;                   // a sentence
@@ -60,14 +60,14 @@ struct VariantInfo {
   std::string written_out() const;
 };
 
-// What a choice makes: it knows its canonical text.
+// The base of every object made from a choice: it knows its canonical text.
 class Chosen {
  public:
   Chosen() = default;
   explicit Chosen(std::string name) : name_(std::move(name)) {}
   virtual ~Chosen() = default;
 
-  // As it is written in a study file, parameters at their default left out.
+  // As written in a study file, parameters at their default left out.
   const std::string& name() const { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
 
@@ -78,7 +78,7 @@ class Chosen {
 template <class Signature>
 struct Variant;
 
-// A variant of a family of Objects, which are made from parameters and a Context (the class counts, say).
+// A variant of a family of Objects. An Object is made from parameters and a Context (the class counts, say).
 template <class Object, class... Context>
 struct Variant<Object(Context...)> {
   VariantInfo info;
@@ -104,8 +104,8 @@ namespace detail {
 [[noreturn]] void refuse_name(std::string_view family, const std::string& name,
                               const std::vector<VariantInfo>& known);
 
-// Lives while a choice is made, and with it those inside it, on one thread. An Error if there are too many inside
-// each other, however they are written.
+// Counts nested choices on this thread: lives while a choice and those inside it are made. An Error if they
+// are nested too deeply, however they are written.
 class Nesting {
  public:
   explicit Nesting(std::string_view family);
@@ -145,7 +145,7 @@ struct Maker<Made, Object(Context...)> {
 }  // namespace detail
 
 // A variant whose parameters are a Config. Made is constructed from (Config&, Context...); it may put the
-// canonical text of a choice inside it into the Config, from which its own name is then written.
+// canonical text of a nested choice into the Config, from which its own name is then written.
 template <class Signature, class Made, class Config>
 Variant<Signature> variant(const std::string& name, const std::string& help,
                            const ParamTable<Config>& table) {

@@ -1,5 +1,5 @@
-// A thread of its own; a StorageError (the fault of the place, not of the work) says what to do if none can
-// be had.
+// Starts a thread. If the system has none left, a StorageError (the machine is at fault, not the work) says
+// what to do.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// The signals that ask a program to stop, caught without undoing what whoever started it has decided: `nohup` ignores
-// SIGHUP, and a shell without job control ignores SIGINT for what it runs in the background. Both stay ignored.
+// Catches the signals that ask a program to stop, without undoing what its caller has decided: `nohup`
+// ignores SIGHUP, and a shell without job control ignores SIGINT for background jobs. Both stay ignored.
 #pragma once
 
 #include <array>
@@ -9,8 +9,8 @@ namespace longtail::base {
 
 inline constexpr std::array<int, 3> kStopSignals = {SIGINT, SIGTERM, SIGHUP};
 
-// As sigaction(), but an ignored SIGINT or SIGHUP stays ignored. SIGTERM is always caught: a study stops its own
-// workers by it. `old`, if given, gets what was there before.
+// As sigaction(), but an ignored SIGINT or SIGHUP stays ignored. SIGTERM is always caught: a study stops its
+// own workers with it. `old`, if given, gets the previous action.
 inline void catch_stop_signal(int signal, const struct sigaction& action, struct sigaction* old = nullptr) {
   struct sigaction before {};
   ::sigaction(signal, nullptr, &before);

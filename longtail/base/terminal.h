@@ -1,4 +1,4 @@
-// What the program knows of the terminal it writes to.
+// What the program knows about the terminal it writes to.
 #pragma once
 
 #include <string>
@@ -6,14 +6,14 @@
 
 namespace longtail::base {
 
-// Columns of the terminal behind the file descriptor; without one, $COLUMNS, or else `otherwise`.
+// Columns of the terminal behind the file descriptor; without a terminal $COLUMNS, or else `otherwise`.
 int terminal_width(int descriptor, int otherwise = 80);
 
-// Whether colours are wanted there: a terminal that has them, and no NO_COLOR (no-color.org).
+// Whether to use colours there: a terminal that has them, and no NO_COLOR (no-color.org).
 bool has_colours(int descriptor);
 
 enum class Colour { kBold, kDim, kRed, kGreen, kYellow };
-// The text between the codes that make a terminal show it so.
+// The text between the escape codes of the colour.
 std::string painted(std::string_view text, Colour colour);
 
 // Breaks at spaces so that no line is longer than `width` (a longer word stays whole); every line but the

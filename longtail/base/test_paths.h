@@ -1,5 +1,5 @@
-// For tests: where this checkout and the program built from it are. Functions rather than macros, so that the
-// objects of two clones are the same to a compiler cache.
+// For tests: where this checkout and the program built from it are. Functions rather than macros, so that a
+// compiler cache can share objects between two clones.
 #pragma once
 
 #include <string>

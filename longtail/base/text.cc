@@ -30,6 +30,11 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
+std::string_view without_mark(std::string_view file) {
+  if (file.starts_with("\xef\xbb\xbf")) file.remove_prefix(3);
+  return file;
+}
+
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
   for (;;) {
@@ -84,7 +89,7 @@ bool is_utf8(std::string_view text) {
     for (std::size_t k = 1; k < length; ++k) {
       if ((byte(k) & 0xc0U) != 0x80) return false;
     }
-    // The second byte tells overlong forms, surrogates and what is beyond the last character.
+    // The second byte reveals overlong forms, surrogates and code points beyond the last character.
     if ((first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) > 0x9f) ||
         (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) > 0x8f)) {
       return false;

@@ -1,4 +1,4 @@
-// Small text helpers: splitting, numbers that must parse whole, "did you mean".
+// Small text helpers: splitting, numbers that must parse completely, "did you mean".
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,14 @@
 namespace longtail::base {
 
 std::string_view trim(std::string_view text);
+// A file without the mark (EF BB BF) that Excel and Windows put in front of UTF-8.
+std::string_view without_mark(std::string_view file);
 std::vector<std::string> split(std::string_view text, char separator);
 std::string join(std::span<const std::string> parts, std::string_view separator);
 
-// Whether the text is UTF-8 as JSON wants it: no overlong forms, no surrogates.
+// Whether the text is UTF-8 as JSON requires: no overlong forms, no surrogates.
 bool is_utf8(std::string_view text);
-// The text if it is; otherwise its bytes read as Latin-1, as old file names are.
+// The text itself if it is UTF-8; otherwise its bytes read as Latin-1, which old file names use.
 std::string to_utf8(std::string_view text);
 
 // "a", "a and b", "a, b and c".
@@ -32,8 +34,8 @@ std::string with_commas(std::int64_t value);
 // 5025 s -> "1 h 24 min", 93 s -> "1 min 33 s", 4.2 s -> "4.2 s".
 std::string duration(double seconds);
 
-// Letters to insert, delete, replace or swap with their neighbour, and the candidate nearest to `word` if it
-// is near enough to be what was meant.
+// How many letters to insert, delete, replace or swap with their neighbour; and the candidate nearest to
+// `word` if it is near enough to be what was meant.
 int edit_distance(std::string_view a, std::string_view b);
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
 

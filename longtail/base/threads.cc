@@ -23,7 +23,7 @@
 namespace longtail::base {
 namespace {
 
-// Tells the CPU that this is a loop of waiting.
+// Tells the CPU that this is a busy-waiting loop.
 void breathe() {
 #if defined(__x86_64__)
   _mm_pause();
@@ -48,7 +48,7 @@ void wait_while(const std::atomic<Value>& cell, Value unwanted) {
 }  // namespace
 
 struct ThreadPool::State {
-  // The generation counts loops; workers wait for it to move. A negative job count would end them.
+  // The generation counts loops; workers wait for it to change. `stop` ends them.
   alignas(64) std::atomic<std::uint32_t> generation{0};
   alignas(64) std::atomic<int> next{0};
   alignas(64) std::atomic<int> busy{0};
@@ -65,7 +65,7 @@ ThreadPool::ThreadPool(int threads) : threads_(std::max(threads, 1)), state_(std
   try {
     for (int worker = 1; worker < threads_; ++worker)
       state_->crew.emplace_back([this, worker] { work(worker); });
-  } catch (const std::system_error&) {  // a limit of threads: the crew is as large as it could be made
+  } catch (const std::system_error&) {  // a limit on threads: the pool is as large as possible
     threads_ = static_cast<int>(state_->crew.size()) + 1;
   } catch (const std::bad_alloc&) {  // or of memory
     threads_ = static_cast<int>(state_->crew.size()) + 1;

@@ -1,5 +1,5 @@
-// A fixed crew of threads for short parallel loops. What a loop computes may depend on the index, never on
-// the worker: results are then the same on any number of threads.
+// A fixed pool of threads for short parallel loops. What a job computes may depend on the index, never on the
+// worker: results are then the same on any number of threads.
 //
 //   ThreadPool pool(2);
 //   pool.run(16, [&](int slice, int worker) { ... });   // returns when all 16 are done

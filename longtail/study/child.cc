@@ -22,21 +22,20 @@ namespace {
 constexpr std::size_t kLastWords = 600;
 
 // In the child, between fork and exec: only calls that are safe there.
-[[noreturn]] void become(char* const* arguments, const char* stand_in, int out, pid_t parent) {
+[[noreturn]] void become(const char* program, char* const* arguments, int out, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(kNotStarted);  // it died before that line
   const int null = ::open("/dev/null", O_RDONLY);
   if (null >= 0) ::dup2(null, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(out, STDERR_FILENO);
-  ::execv(arguments[0], arguments);
-  ::execv(stand_in, arguments);
+  ::execv(program, arguments);
   ::_exit(kNotStarted);
 }
 
 }  // namespace
 
-Child::Child(const std::vector<std::string>& command, const std::string& stand_in) {
+Child::Child(const std::string& program, const std::vector<std::string>& command) {
   std::vector<std::string> copy = command;
   std::vector<char*> arguments;
   arguments.reserve(copy.size() + 1);
@@ -47,7 +46,7 @@ Child::Child(const std::vector<std::string>& command, const std::string& stand_i
     base::fail<base::StorageError>("cannot make a pipe: {}", std::strerror(errno));
   const pid_t parent = ::getpid();
   pid_ = ::fork();
-  if (pid_ == 0) become(arguments.data(), stand_in.c_str(), ends[1], parent);
+  if (pid_ == 0) become(program.c_str(), arguments.data(), ends[1], parent);
   const int error = errno;
   ::close(ends[1]);
   fd_ = ends[0];

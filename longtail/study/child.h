@@ -15,9 +15,9 @@ inline constexpr int kNotStarted = 127;
 
 class Child {
  public:
-  // Starts the program with the arguments; if its file cannot be executed, the one called `stand_in`, if any. The
-  // child is killed if this process dies.
-  explicit Child(const std::vector<std::string>& command, const std::string& stand_in = "");
+  // Executes the file `program` with these words, of which the first is the name it is called by. The child is killed if
+  // this process dies.
+  Child(const std::string& program, const std::vector<std::string>& command);
   Child(Child&& other) noexcept;
   Child& operator=(Child&&) = delete;
   // A child still running is killed and waited for.

@@ -16,6 +16,7 @@
 #include "longtail/study/lock.h"
 #include "longtail/train/predictions.h"
 #include "longtail/train/rebalance_method.h"
+#include "longtail/train/run_folder.h"
 
 namespace longtail::study {
 namespace {
@@ -137,6 +138,8 @@ void read_result(const fs::path& folder, RunState& state) {
   try {
     if (!log.predictions.empty())
       train::read_predictions(train::predictions_path(folder / "log.json"), log.predictions);
+  } catch (const base::StorageError&) {
+    throw;  // nobody knows what is in them
   } catch (const base::Error& error) {
     state.note = error.what();
   }
@@ -156,12 +159,31 @@ std::string engine_of(const StudyFile& study, const fs::path& folder) {
 
 namespace {
 
-// The hash that a folder of a run promises; empty if it promises none, or has a name that no study gave it.
-std::string promised_hash(const fs::path& run_folder) {
+void write_run(const fs::path& run_folder, const PlannedRun& run) {
+  write_if_changed(run_folder / "run.json", run_json(run).dump(1) + "\n");
+}
+
+// The names of the runs in study.json as it is, before it is written again; none if it is not there or damaged.
+std::set<std::string> names_on_record(const fs::path& folder) {
   try {
-    const auto hash = read_json(run_folder / "run.json",
-                                [](const json& object) { return object.at("hash").get<std::string>(); });
-    return run_folder.filename().string().ends_with("-" + hash.substr(0, kHashDigits)) ? hash : "";
+    const std::vector<std::string> names = recorded_runs(folder);
+    return {names.begin(), names.end()};
+  } catch (const base::StorageError&) {
+    throw;
+  } catch (const base::Error&) {
+    return {};
+  }
+}
+
+// The hash of the run that a folder was made for. Empty for one that a person has named (moved away, or a copy): a
+// folder of the study has its name in its run.json, or on record.
+std::string promised_hash(const fs::path& run_folder, const std::set<std::string>& on_record) {
+  try {
+    return read_json(run_folder / "run.json", [&](const json& object) {
+      const std::string name = run_folder.filename().string();
+      const bool own = object.at("name").get<std::string>() == name || on_record.contains(name);
+      return own ? object.at("hash").get<std::string>() : "";
+    });
   } catch (const base::Error&) {
     return "";
   }
@@ -183,19 +205,21 @@ bool is_fresh(const fs::path& run_folder) {
 }
 
 // The old folder of a run gets its new name, in the place of one in which nothing has been done, unless somebody works
-// in either. The name that the run has from now on.
-std::string moved(const fs::path& folder, const std::string& old, const std::string& wanted) {
-  const fs::path from = run_folder(folder, old), to = run_folder(folder, wanted);
+// in either. The name that the run has from now on. The new name goes into run.json first: after a kill the folder is
+// called so too, or has its old name, which is still on record.
+std::string moved(const fs::path& folder, const std::string& old, const PlannedRun& run) {
+  const fs::path from = run_folder(folder, old), to = run_folder(folder, run.name);
   const auto lock = FileLock::try_take(lock_path(from));
   if (!lock) return old;
   if (base::present(to)) {
     const auto empty = FileLock::try_take(lock_path(to));
-    if (!empty || !is_untouched(to)) return wanted;
+    if (!empty || !is_untouched(to)) return run.name;
     for (const char* name : {"run.json", "study.lock"}) base::remove_file(to / name);
     base::remove_file(to);
   }
+  write_run(from, run);
   base::rename_file(from, to);
-  return wanted;
+  return run.name;
 }
 
 // The name of a run changes where a parameter becomes an axis, and it is the same run all the same, as its hash says:
@@ -207,18 +231,19 @@ bool rename_folders(Plan& plan, const fs::path& folder) {
   // Those with something in them first: what is in them must not be done again.
   std::stable_partition(old.begin(), old.end(),
                         [&](const std::string& name) { return !is_fresh(run_folder(folder, name)); });
+  const std::set<std::string> on_record = names_on_record(folder);
   std::map<std::string, PlannedRun*> wanted;  // by hash
   for (PlannedRun& run : plan.runs) {
     if (is_fresh(run_folder(folder, run.name))) wanted[run.hash] = &run;
   }
   bool changed = false;
   for (const std::string& name : old) {
-    const auto run = wanted.find(promised_hash(run_folder(folder, name)));
+    const auto run = wanted.find(promised_hash(run_folder(folder, name), on_record));
     if (run == wanted.end()) continue;
     std::string& now = run->second->name;
     const std::string before = now;
     if (base::present(run_folder(folder, now)) && is_fresh(run_folder(folder, name))) continue;
-    now = moved(folder, name, now);
+    now = moved(folder, name, *run->second);
     changed = changed || now != before;
     wanted.erase(run);
   }
@@ -229,12 +254,24 @@ bool rename_folders(Plan& plan, const fs::path& folder) {
 void make_run_folders(const Plan& plan, const fs::path& folder) {
   for (const PlannedRun& run : plan.runs) {
     base::make_folder(run_folder(folder, run.name));
-    write_if_changed(run_folder(folder, run.name) / "run.json", run_json(run).dump(1) + "\n");
+    write_run(run_folder(folder, run.name), run);
   }
 }
 
 void write_plan(const Plan& plan, const fs::path& folder) {
   write_if_changed(folder / "study.json", plan_json(plan).dump(1) + "\n");
+}
+
+constexpr std::string_view kWritten = "# Written by longtail ";
+
+// The study.toml of a person is not written over.
+void require_own_study_file(const fs::path& folder) {
+  const fs::path path = folder / "study.toml";
+  if (!base::present(path) || base::read_text(path).starts_with(kWritten)) return;
+  fail(
+      "{} was not written by longtail, and the study would write over it; use another folder for the study "
+      "(--out DIR), or give the file another name",
+      path.string());
 }
 
 FileLock lock_study(const fs::path& folder, const std::function<void(const std::string&)>& on_wait) {
@@ -251,15 +288,15 @@ Plan open_study(const StudyFile& study, const fs::path& folder, const std::strin
   // Refuse before anything is made.
   const std::string engine = engine_of(study, folder);
   require_networks(engine, resolve(study, engine));
+  require_own_study_file(folder);
   base::make_folder(folder / "runs");
   const FileLock lock = lock_study(folder, on_wait);
   Plan plan{study.name, study.about, version, engine_of(study, folder), {}};
   plan.runs = resolve(study, plan.engine);
   rename_folders(plan, folder);
   make_run_folders(plan, folder);
-  write_if_changed(folder / "study.toml",
-                   fmt::format("# Written by longtail {}: the study with everything said.\n{}", version,
-                               resolved_toml(study, plan.engine)));
+  write_if_changed(folder / "study.toml", fmt::format("{}{}: the study with every parameter written out.\n{}",
+                                                      kWritten, version, resolved_toml(study, plan.engine)));
   write_plan(plan, folder);
   return plan;
 }
@@ -403,6 +440,14 @@ void record_failed(const fs::path& folder, const std::string& reason) {
       {"reason", reason}, {"host", host_name()}, {"time", static_cast<std::int64_t>(std::time(nullptr))}};
   base::write_atomically(folder / "failed.json",
                          object.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
+}
+
+void remove_temporaries(const fs::path& folder) {
+  train::remove_temporaries(folder);
+  base::remove_temporaries(folder, [](std::string_view name) {
+    return name == "run.json" || name == "done.json" || name == "failed.json" || name == "progress.json" ||
+           name == "config.json";
+  });
 }
 
 void set_aside(const fs::path& file) {

@@ -34,7 +34,8 @@ struct Plan {
 // Resolves the study and records it in the folder, under a lock, so that several processes may start at once.
 // The first decides what the engine `auto` means; it stays so. Writes only what changed.
 // `on_wait` is told if another process has the lock. A run that has another name now, but the same hash, keeps its folder,
-// which is renamed; one that somebody works on keeps its old name, in the plan too, until the next time.
+// which is renamed; one that somebody works on keeps its old name, in the plan too, until open_study is called again.
+// A folder that a person has named is left alone.
 Plan open_study(const StudyFile& study, const std::filesystem::path& folder, const std::string& version,
                 const std::function<void(const std::string&)>& on_wait = {});
 // The same of the study that the folder holds: every run has its folder again.
@@ -86,6 +87,8 @@ std::vector<std::string> strangers(const std::filesystem::path& folder, const Pl
 // Records the end of a run. The caller has its lock.
 void record_done(const std::filesystem::path& run_folder);
 void record_failed(const std::filesystem::path& run_folder, const std::string& reason);
+// Removes what killed writers of the files of a run left behind. The caller has its lock.
+void remove_temporaries(const std::filesystem::path& run_folder);
 // Moves what is damaged out of the way (name.damaged), so that the run can be done again.
 void set_aside(const std::filesystem::path& file);
 

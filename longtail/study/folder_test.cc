@@ -102,15 +102,44 @@ TEST_F(StudyFolder, KilledBetweenTheRenamingAndThePlanIsRenamedBackWithoutItsFil
   EXPECT_EQ(base::read_text(out_ / "study.json"), plan);
 }
 
-// Moved away to do the run again.
-TEST_F(StudyFolder, AFolderThatAPersonHasNamedIsLeftAlone) {
+TEST_F(StudyFolder, KilledBetweenWritingTheNewNameAndTheRenamingKeepsWhatIsDone) {
+  const std::string grown = "[grid]\nseed = [1]\nlr = [0.1, 0.05]\n";
+  out_ = folder_ / "other";
+  const Plan axis = open(grown);
+  const std::string renamed = base::read_text(run_folder(out_, axis.runs[0].name) / "run.json");
+  out_ = folder_ / "out";
   const Plan one = open("[grid]\nseed = [1]\n");
   leave(one, 0);
-  const fs::path folder = run_folder(out_, one.runs[0].name);
-  fs::rename(folder, folder.string() + ".old");
-  reopen_study(out_);
-  EXPECT_FALSE(left(one, 0));
-  EXPECT_TRUE(fs::exists(folder.string() + ".old/left"));
+  base::write_atomically(run_folder(out_, one.runs[0].name) / "run.json", renamed);
+  open(grown);
+  EXPECT_TRUE(left(axis, 0));
+  EXPECT_THAT(strangers(out_, axis), IsEmpty());
+}
+
+// Moved away or copied to do the run again.
+TEST_F(StudyFolder, AFolderThatAPersonHasNamedIsLeftAlone) {
+  const std::string text = "[grid]\nseed = [1]\n";
+  const Plan one = open(text);
+  const std::string run = one.runs[0].name;
+  for (const std::string& name : {run + ".old", "old-" + run, "backup-" + run}) {
+    leave(one, 0);
+    fs::rename(run_folder(out_, run), run_folder(out_, name));
+    reopen_study(out_);
+    EXPECT_FALSE(left(one, 0)) << name;
+    open(text);
+    EXPECT_FALSE(left(one, 0)) << name;
+    EXPECT_TRUE(fs::exists(run_folder(out_, name) / "left")) << name;
+  }
+  EXPECT_FALSE(left(open("[grid]\nseed = [1]\nlr = [0.1, 0.05]\n"), 0));
+}
+
+TEST_F(StudyFolder, TheStudyFileOfAPersonIsNotWrittenOver) {
+  const std::string mine = "# why these seeds\n[grid]\nseed = [1]\n";
+  base::make_folder(out_);
+  base::write_atomically(out_ / "study.toml", mine);
+  EXPECT_THROW(open_study(read_study(out_ / "study.toml"), out_, "test"), base::Error);
+  EXPECT_EQ(base::read_text(out_ / "study.toml"), mine);
+  EXPECT_FALSE(fs::exists(out_ / "runs"));
 }
 
 TEST_F(StudyFolder, AStudyOfAFileOfCountsIsContinuedFromAnotherDirectory) {
@@ -143,6 +172,16 @@ TEST_F(StudyFolder, ARunIsNamedByItsFileAndNotByWhereThatLies) {
       open("[data]\nprofile = \"counts\"\n[grid]\ncounts_file = [\"a.txt\", \"" + whole + "\"]\n");
   EXPECT_THAT(plan.runs[0].name, StartsWith("uniform-counts-counts_filea.txt-seed42-"));
   EXPECT_THAT(plan.runs[1].name, StartsWith("uniform-counts-counts_fileb.txt-seed42-"));
+}
+
+TEST_F(StudyFolder, OnlyTheTemporariesOfARunAreRemoved) {
+  const std::vector<std::string> others = {"chapter1.tmp", "output.txt.a1B2c3.tmp"};  // the trainer's
+  for (const char* name :
+       {"config.json", "done.json", "failed.json", "log.json", "progress.json", "run.json"})
+    data::write_file(out_ / (std::string(name) + ".a1B2c3.tmp"), "left by a process that was killed");
+  for (const std::string& name : others) data::write_file(out_ / name, "of somebody else");
+  remove_temporaries(out_);
+  EXPECT_EQ(data::contents(out_), others);
 }
 
 TEST_F(StudyFolder, AFileThatIsGoneIsNoDamageOfTheRun) {

@@ -77,18 +77,20 @@ std::optional<data::SubsetConfig> common_profile(const StudyFile& study) {
                        single_value(study, "dataset", train::RunConfig{}.dataset));
 }
 
-// A ratio that no run of the study would have.
-void refuse_idle_ratio(const StudyFile& study, const Setting& rho) {
-  const auto profile = common_profile(study);
+// What says how classes are cut (`rho`, `n_max`, `class_order`) where no run of the study cuts them so.
+void refuse_idle_cut(const StudyFile& study, const Setting& setting) {
+  auto profile = common_profile(study);
   if (!profile || data::takes_ratio(*profile)) return;
-  if (rho.axis()) {
-    fail<UsageError>("{}: `rho` has {} values, but the profile `{}` takes none", rho.where, rho.values.size(),
-                     profile->profile);
+  if (setting.axis()) {
+    fail<UsageError>("{}: `{}` has {} values, but the profile `{}` takes none", setting.where, setting.key,
+                     setting.values.size(), profile->profile);
   }
   try {
-    data::refuse_idle_ratio(*profile, single_value(study, "dataset", train::RunConfig{}.dataset));
+    data::subset_params().set(*profile, setting.key, setting.values[0]);
+    data::refuse_idle_cut(*profile, single_value(study, "dataset", train::RunConfig{}.dataset),
+                          setting.key == "rho");
   } catch (const UsageError& error) {
-    fail<UsageError>("{}: {}", rho.where, error.what());
+    fail<UsageError>("{}: {}", setting.where, error.what());
   }
 }
 
@@ -97,7 +99,8 @@ void refuse_idle_parameters(const StudyFile& study) {
   const Setting* chosen = study.find("strategy");
   if (chosen) strategies = chosen->values;
   for (const Setting& setting : study.settings) {
-    if (setting.key == "rho") refuse_idle_ratio(study, setting);
+    if (setting.key == "rho" || setting.key == "n_max" || setting.key == "class_order")
+      refuse_idle_cut(study, setting);
     if (!setting.of_strategy) continue;
     if (chosen && std::find(chosen->said.begin(), chosen->said.end(), setting.key) != chosen->said.end()) {
       fail<UsageError>("{}: `{}` is given twice: here, and in `strategy` at {}", setting.where, setting.key,

@@ -74,6 +74,25 @@ TEST(Grid, AProfileWithoutARatioIsNamedInsteadOfOne) {
                           "uniform-natural-seed42"));
 }
 
+TEST(Grid, WhatSaysHowClassesAreCutIsRefusedWhereTheyAreNotCut) {
+  const std::string own = "[data]\ndataset = \"folder:birds\"\n";
+  EXPECT_THAT(resolve_refusal(own + "[grid]\nn_max = [5, 10]\nseed = [1, 2]"),
+              HasSubstr("test.toml:4: `n_max` has 2 values, but the profile `natural` takes none"));
+  EXPECT_THAT(resolve_refusal(own + "class_order = [\"label\", \"shuffled\"]"),
+              HasSubstr("test.toml:3: `class_order` has 2 values, but the profile `natural` takes none"));
+  EXPECT_THAT(resolve_refusal(own + "n_max = 5"),
+              HasSubstr("test.toml:3: `n_max` says how classes are cut, but the profile `natural` (the "
+                        "default for your own data) does not"));
+  EXPECT_THAT(resolve_refusal("[data]\nprofile = \"counts\"\nclass_order = \"shuffled\""),
+              HasSubstr("test.toml:3: `class_order` says how classes are cut, but the profile `counts`"));
+  // The defaults may be said: study.toml says them.
+  EXPECT_EQ(resolve_refusal(own + "n_max = 0\nclass_order = \"label\""), "(accepted)");
+  EXPECT_EQ(resolve_refusal(resolved_toml(parsed(own), "simd")), "(accepted)");
+  EXPECT_EQ(
+      resolve(parsed(own + "profile = \"exp\"\nclass_order = \"shuffled\"\nn_max = [5, 10]"), "simd").size(),
+      2u);
+}
+
 TEST(Grid, CombinationsThatCannotBeNameTheirLine) {
   EXPECT_THAT(resolve_refusal("[train]\nepochs = 10\nmilestones = [160]"),
               StartsWith("test.toml:3: `milestones` has 160"));

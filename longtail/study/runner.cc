@@ -28,8 +28,9 @@ using std::chrono::seconds;
 constexpr seconds kLookAgain(2);  // at what other processes did
 constexpr milliseconds kTick(400);
 constexpr int kBusy = 75;
-constexpr const char* kThisProgram =
-    "/proc/self/exe";  // the kernel has it while it runs, whatever becomes of its file
+// The kernel has it while it runs, whatever becomes of its file: of one that is built again the rest of the study is
+// still done by the build that was started.
+constexpr const char* kThisProgram = "/proc/self/exe";
 constexpr int kMostAttempts =
     3;  // of one run by one process; more means that something is wrong with the place
 
@@ -58,12 +59,16 @@ class SignalWatch {
 class Runner {
  public:
   Runner(Board& board, const RunnerOptions& options, Watcher& watcher)
-      : board_(board), options_(options), watcher_(watcher), attempts_(board.seats.size()) {
+      : board_(board),
+        options_(options),
+        watcher_(watcher),
+        program_(options.program),
+        attempts_(board.seats.size()) {
     board_.jobs = options.jobs;
     for (const Seat& seat : board.seats) failed_before_.push_back(failure(seat.state));
     beginnings_ = beginnings_of(board.plan.runs);
     std::error_code error;
-    if (std::filesystem::read_symlink(kThisProgram, error) == options.program) stand_in_ = kThisProgram;
+    if (std::filesystem::read_symlink(kThisProgram, error) == options.program) program_ = kThisProgram;
   }
 
   Ending run() {
@@ -242,7 +247,7 @@ class Runner {
     if (seat.state.status == Status::kInterrupted)
       text = fmt::format("resumes after epoch {}", seat.state.epoch);
     if (seat.state.status == Status::kFailed) text = "again; it failed before: " + seat.state.note;
-    active_.push_back({i, Child(command, stand_in_)});
+    active_.push_back({i, Child(program_, command)});
     ++attempts_[i];
     seat.ours = true;
     seat.last = Event{};
@@ -324,10 +329,10 @@ class Runner {
   Board& board_;
   const RunnerOptions& options_;
   Watcher& watcher_;
+  std::string program_;  // the file that is executed
   std::list<Active> active_;
   std::vector<int> attempts_;
   std::vector<std::optional<Beginning>> beginnings_;  // of each run: the run it begins as
-  std::string stand_in_;                              // for the program, if that is this one
   std::string storage_;                               // why nothing can be read or written
   Ending ending_ = Ending::kFinished;
   Clock::time_point begin_ = Clock::now();

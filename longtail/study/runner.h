@@ -14,8 +14,9 @@
 namespace longtail::study {
 
 struct RunnerOptions {
-  std::string program;  // the executable whose `study work` does one run
-  std::string data;     // folder of the data set, handed on; empty: what each run says
+  // The executable whose `study work` does one run. If it is this one, it stays so when its file is replaced.
+  std::string program;
+  std::string data;  // folder of the data set, handed on; empty: what each run says
   int jobs = 1;
   int threads = 0;     // of each run; 0: what it says, or else the CPUs shared out
   double seconds = 0;  // stop after that long; 0: when done

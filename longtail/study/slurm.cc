@@ -28,8 +28,7 @@ std::string slurm(const std::vector<std::string>& command) {
   if (!result.found) {
     fail(
         "Slurm is not on this machine: there is no `{}`. Submit from a login node of the cluster, or use "
-        "`longtail "
-        "study run` here",
+        "`longtail study run` here",
         command[0]);
   }
   if (result.code != 0) {
@@ -146,8 +145,7 @@ std::string parse_sbatch(const std::string& text) {
   if (!base::parse_integer(id)) {
     fail(
         "sbatch took the job and said `{}`, in which there is no number of a job: it is not recorded; "
-        "`squeue --me` "
-        "shows it, and `scancel` takes it out of the queue",
+        "`squeue --me` shows it, and `scancel` takes it out of the queue",
         base::quote::terminal(base::trim(text)));
   }
   return id;

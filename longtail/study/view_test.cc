@@ -226,8 +226,7 @@ TEST(Sharing, NamesOnlyWhatEveryLogTells) {
   states[0].fingerprint.augment = states[1].fingerprint.augment = "";
   EXPECT_EQ(check_sharing(plan.runs, states).sentence(),
             "Within each seed all strategies share subset and initial weights (checked on 2 runs). Whether "
-            "the runs of "
-            "a seed share augmentation is not known: not every log tells.");
+            "the runs of a seed share augmentation is not known: not every log tells.");
   states[1].fingerprint = {"", "", "", "", plan.runs[1].hash, "trainer", "1"};
   EXPECT_EQ(
       check_sharing(plan.runs, states).sentence(),

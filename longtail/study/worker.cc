@@ -22,7 +22,6 @@
 #include "longtail/train/rebalance.h"
 #include "longtail/train/rebalance_method.h"
 #include "longtail/train/run.h"
-#include "longtail/train/run_folder.h"
 
 namespace longtail::study {
 namespace {
@@ -365,7 +364,7 @@ int work(const WorkOptions& options, int out) {
   try {
     if (!base::present(options.run_folder)) {
       base::fail<base::StorageError>(
-          "{} is gone: the study was changed by another command; give this command again to continue with it",
+          "{} is gone: it was removed, or renamed by another command; give this command again to continue",
           options.run_folder.string());
     }
     const auto lock = FileLock::try_take(lock_path(options.run_folder));
@@ -373,7 +372,7 @@ int work(const WorkOptions& options, int out) {
       teller.tell("busy");
       return kBusy;
     }
-    train::remove_temporaries(options.run_folder);
+    remove_temporaries(options.run_folder);
     train_run(options, teller);
     teller.tell("done");
     return 0;
