@@ -97,9 +97,8 @@ class Rebalance {
         config_(config_of(parent_, where)),
         method_(make_rebalance_method(config_.rebalance)),
         pool_(where.threads == 0 ? base::available_cpus() : where.threads) {
-    if (fs::exists(state_path(options_.folder))) {
-      state_ = read_state(options_.folder);
-      refuse_other_run(options_.folder, state_, config_);
+    if (auto held = held_state(options_.folder, config_)) {
+      state_ = std::move(*held);
       if (state_.log->parent->network != network_hash(parent_.network)) {
         fail("the run in {} was made from another network than the one in {}; use another folder",
              options_.folder.string(), parent.string());

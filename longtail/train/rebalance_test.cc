@@ -8,6 +8,7 @@
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
+#include "longtail/data/testing.h"
 #include "longtail/train/checkpoint.h"
 #include "longtail/train/feature_reader.h"
 #include "longtail/train/predictions.h"
@@ -235,6 +236,19 @@ TEST_F(RebalanceRun, WhatCannotBeIsRefusedBeforeTheParentIsTrained) {
   config.loss = "ldam";
   EXPECT_THAT(refusal(config, "cosine"), HasSubstr("needs a linear head"));
   EXPECT_FALSE(fs::exists(folder_ / "cosine"));
+}
+
+TEST_F(RebalanceRun, TheLogOfAnotherRunIsNotOverwrittenWhereTheCheckpointIsGone) {
+  const RunLog log = made("tau_norm", "child");
+  fs::remove(folder_ / "child" / "state.ckpt");
+  const std::string refusal = "holds a run with `rebalance` = `tau_norm`, but here it is `ncm`";
+  EXPECT_THAT(error_of("ncm", "child"), HasSubstr(refusal));
+  RunConfig config = small_config();
+  config.rebalance = "ncm";
+  EXPECT_THAT(data::error_of([&] { run_training(config, options("child")); }), HasSubstr(refusal));
+  EXPECT_FALSE(fs::exists(folder_ / "child" / "parent"));  // not trained in vain
+  EXPECT_EQ(log_text(read_log(folder_ / "child" / "log.json")), log_text(log));
+  EXPECT_EQ(log_text(made("tau_norm", "child")), log_text(log));
 }
 
 TEST_F(RebalanceRun, IsLeftOutOfTheIdentityOfARunWithoutIt) {

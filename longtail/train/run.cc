@@ -94,9 +94,8 @@ class Training {
         pool_(config.threads == 0 ? base::available_cpus() : config.threads),
         strategy_(sampling::make_strategy(config_.strategy)) {
     // A finished run needs neither data nor engine.
-    if (std::filesystem::exists(state_path(options_.folder))) {
-      state_ = read_state(options_.folder);
-      refuse_other_run(options_.folder, state_, config_);
+    if (auto held = held_state(options_.folder, config_)) {
+      state_ = std::move(*held);
       read_timings(log_path(options_.folder), *state_.log);
     }
     if (finished()) return;
@@ -438,9 +437,7 @@ RunLog run_training(const RunConfig& config, const RunOptions& options) {
     return *log;
   }
   // Impossible configurations are refused before the parent is trained.
-  const RunConfig wanted = resolved(config);
-  if (base::present(state_path(options.folder)))
-    refuse_other_run(options.folder, read_state(options.folder), wanted);
+  held_state(options.folder, resolved(config));
   RunConfig first = config;
   first.rebalance = kNoRebalance;
   RunOptions training = options;

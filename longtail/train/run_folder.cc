@@ -11,16 +11,29 @@
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
+#include "longtail/base/text.h"
 
 namespace longtail::train {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+bool is_file_of_run(std::string_view name) {
+  return name == "log.json" || name == "log.predictions" || name == "timings.json" || name == "state.ckpt";
+}
+
+// N.ckpt, in kept/ and branch/.
+bool is_numbered(std::string_view name) {
+  constexpr std::string_view kEnding = ".ckpt";
+  return name.ends_with(kEnding) && base::parse_integer(name.substr(0, name.size() - kEnding.size()));
+}
+
+}  // namespace
+
 void remove_temporaries(const fs::path& folder) {
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".tmp") fs::remove(entry.path(), error);
-  }
+  base::remove_temporaries(folder, is_file_of_run);
+  for (const char* part : {"kept", "branch"}) base::remove_temporaries(folder / part, is_numbered);
 }
 
 FolderLock::FolderLock(const fs::path& folder) {
@@ -42,8 +55,6 @@ FolderLock::FolderLock(const fs::path& folder) {
     base::fail<base::StorageError>("cannot lock the folder {}: {}", folder.string(), reason);
   }
   remove_temporaries(folder);
-  remove_temporaries(folder / "kept");
-  remove_temporaries(folder / "branch");
 }
 
 FolderLock::~FolderLock() {
@@ -78,6 +89,21 @@ bool same_value(const std::string& key, const std::string& a, const std::string&
   return readable(a) && readable(b) && base::read_text(a) == base::read_text(b);
 }
 
+// A damaged log may be one of the same run: it may be written again.
+void refuse_other_log(const fs::path& folder, const RunConfig& wanted) {
+  const fs::path path = log_path(folder);
+  if (!base::present(path)) return;
+  RunLog held;
+  try {
+    held = read_log(path);
+  } catch (const base::DamagedFile&) {
+    return;
+  }
+  if (held.fingerprint.protocol == config_hash(wanted)) return;
+  refuse_other_config(folder, held.config, logged_config(config_map(wanted)));
+  base::fail("{} is the log of another run; use another folder", path.string());
+}
+
 }  // namespace
 
 void refuse_other_config(const fs::path& folder, const std::map<std::string, std::string>& held,
@@ -92,8 +118,7 @@ void refuse_other_config(const fs::path& folder, const std::map<std::string, std
   for (const auto& [key, ignored] : all) {
     if (same_value(key, value(held, key), value(wanted, key))) continue;
     base::fail(
-        "{} holds a run with `{}` = `{}`, but here it is `{}`; use another folder, or the same parameters to "
-        "resume",
+        "{} holds a run with `{}` = `{}`, but here it is `{}`; use another folder or the same parameters",
         folder.string(), key, said(value(held, key)), said(value(wanted, key)));
   }
 }
@@ -109,6 +134,16 @@ void refuse_other_run(const fs::path& folder, const Checkpoint& held, const RunC
         "the old content back",
         folder.string(), key, value);
   }
+}
+
+std::optional<Checkpoint> held_state(const fs::path& folder, const RunConfig& wanted) {
+  if (!base::present(state_path(folder))) {
+    refuse_other_log(folder, wanted);
+    return std::nullopt;
+  }
+  Checkpoint held = read_state(folder);
+  refuse_other_run(folder, held, wanted);
+  return held;
 }
 
 void refuse_other_fingerprint(const fs::path& folder, const Fingerprint& held, const Fingerprint& wanted) {

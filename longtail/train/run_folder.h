@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "longtail/train/checkpoint.h"
@@ -15,7 +16,7 @@ namespace longtail::train {
 class FolderLock {
  public:
   // Creates the folder if needed, and removes it again if it stays empty; a StorageError if another process
-  // works in it. Removes the temporary files that a killed process left.
+  // works in it. Removes the temporary files that a killed process left (remove_temporaries).
   explicit FolderLock(const std::filesystem::path& folder);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
@@ -26,7 +27,8 @@ class FolderLock {
   std::filesystem::path made_;  // the folder, if it was not there
 };
 
-// What killed writers left behind (base::write_atomically). The caller has the lock of the folder.
+// Removes the temporary files (base::write_atomically) that killed writers of the files of a run left, and
+// nothing else. The caller has the lock of the folder.
 void remove_temporaries(const std::filesystem::path& folder);
 
 // Writes the log of a finished run if it is missing or stale: the process may have been killed between the
@@ -38,6 +40,9 @@ void mend_log(const std::filesystem::path& folder, const RunLog& log);
 bool is_run(const Checkpoint& held, const RunConfig& config);
 // An Error naming the parameter that differs, unless is_run().
 void refuse_other_run(const std::filesystem::path& folder, const Checkpoint& held, const RunConfig& wanted);
+// The state that the folder has of the run of a resolved configuration, if it has one. An Error if it is of
+// another run or if, without a state, the log is: it would be overwritten.
+std::optional<Checkpoint> held_state(const std::filesystem::path& folder, const RunConfig& wanted);
 
 // An Error naming the parameter that differs. Files are compared by their current content.
 void refuse_other_config(const std::filesystem::path& folder, const std::map<std::string, std::string>& held,
