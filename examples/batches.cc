@@ -1,5 +1,5 @@
-// The samplers in a program of your own: four machines share an epoch of progressive sampling, a batch at a
-// time.
+// How to use the samplers in your own program: four machines share an epoch of progressive sampling, one
+// batch at a time.
 //   build/examples/batches
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 int main() {
   using namespace longtail::sampling;
 
-  // All that a sampler needs to know of the data: the images of each class.
+  // All that a sampler needs to know about the data: the number of images of each class.
   const std::vector<std::int64_t> counts = {5000, 1200, 300, 80, 20};
   const auto strategy = make_strategy("progressive:gamma=2");
   const std::uint64_t seed = 42;

@@ -33,8 +33,8 @@ std::int64_t whole_of(const std::string& key, const py::handle& value) {
   }
 }
 
-// A value of a configuration in the form that logs keep: 0.1, true, 160,180. NumPy's numbers and arrays are taken as
-// the Python values that they stand for.
+// A value of a configuration as logs store it: 0.1, true, 160,180. NumPy's numbers and arrays are converted
+// to the Python values that they stand for.
 std::string text_of(const std::string& key, const py::handle& value) {
   if (py::isinstance<py::str>(value)) return value.cast<std::string>();
   if (py::isinstance<py::bool_>(value)) return value.cast<bool>() ? "true" : "false";
@@ -43,7 +43,7 @@ std::string text_of(const std::string& key, const py::handle& value) {
   if (value.is_none()) return "";
   if (py::hasattr(value, "tolist") && !py::isinstance<py::type>(value)) {
     const py::object plain = value.attr("tolist")();
-    // A long double stays one: Python has no number for it.
+    // tolist() leaves a long double unchanged, since Python has no number for it.
     if (!py::type::of(plain).is(py::type::of(value))) return text_of(key, plain);
   }
   if (!py::isinstance<py::list>(value) && !py::isinstance<py::tuple>(value))
@@ -114,7 +114,7 @@ train::RunLog head_of(const py::dict& config, std::vector<std::int64_t> class_co
   return log;
 }
 
-// Whole numbers in a list or an array of any type: NumPy counts in doubles too.
+// Whole numbers from a list or an array of any type: NumPy counts in doubles too.
 std::vector<int> whole_numbers(const char* name, const py::handle& values) {
   const auto array = Array<double>::ensure(py::reinterpret_borrow<py::object>(values));
   if (!array) fail("`{}` is no list of whole numbers", name);
@@ -127,8 +127,7 @@ std::vector<int> whole_numbers(const char* name, const py::handle& values) {
   return numbers;
 }
 
-// What was measured on the images of classes that were trained: the others are left out, as `longtail train` leaves
-// them out.
+// Test results on the images of trained classes. The other classes are left out, as in `longtail train`.
 class TestSet {
  public:
   explicit TestSet(const LogWriter& writer) : writer_(writer) {}
@@ -207,8 +206,8 @@ void refuse_unknown(const py::kwargs& test) {
   }
 }
 
-// Of the numbers in the order of their indices, as a.copy() has them, however they lie in memory: a[::2] and a
-// transposed array are views with steps of their own.
+// The hash of the numbers in the order of their indices, as a.copy() stores them, whatever their layout in
+// memory: a[::2] and a transposed array are views with their own strides.
 std::string sha256_of(const py::buffer& array) {
   const py::memoryview view(array);
   if (!view.attr("c_contiguous").cast<bool>())
@@ -225,7 +224,7 @@ py::object cell_of(const report::Cell& cell) {
   return number_of(cell.value);
 }
 
-// A dictionary a row, by the titles of the columns; a deviation has a key of its own.
+// One dictionary per row, keyed by the titles of the columns; a deviation has its own key.
 py::list rows_of(const report::Table& table) {
   py::list rows;
   for (const auto& row : table.rows) {

@@ -1,5 +1,5 @@
-// The extension module longtail._core. Errors of the library are sentences; here they become ValueError, and
-// OSError where something could not be written.
+// The extension module longtail._core. Errors of the library become ValueError here, or OSError if something
+// could not be read or written (StorageError).
 #include "python/bindings.h"
 
 #include "longtail/base/error.h"

@@ -1,4 +1,4 @@
-// The networks of the paper for Python: what they begin with.
+// The networks of the paper for Python: their initial weights.
 #include <string>
 
 #include "longtail/base/error.h"

@@ -35,8 +35,8 @@ std::vector<std::int64_t> counts_of(std::span<const std::int64_t> labels) {
   return counts;
 }
 
-// Where the images of each class are: a stream speaks of images class after class, a data set has them in its
-// own order.
+// Where the images of each class are: a stream numbers images class after class, a data set has its own
+// order.
 class ImageOrder {
  public:
   ImageOrder(std::span<const std::int64_t> labels, std::span<const std::int64_t> counts) {
@@ -49,7 +49,7 @@ class ImageOrder {
     for (std::size_t i = 0; i < labels.size(); ++i)
       places_[next[static_cast<std::size_t>(labels[i])]++] = static_cast<std::uint32_t>(i);
   }
-  // From the places() of such an order.
+  // From the places() of another ImageOrder.
   ImageOrder(std::vector<std::uint32_t> places, std::int64_t images) : places_(std::move(places)) {
     if (std::cmp_not_equal(places_.size(), images))
       fail("the pickled sampler has an order of {} images and counts of {}", places_.size(), images);
@@ -76,8 +76,8 @@ py::list list_of(std::span<const std::int64_t> values) {
   return made;
 }
 
-// Whether some epoch of the training from `first` on has batches of a given shape, or draws without replacement. Only of
-// a deferred strategy must all be looked at.
+// Whether `is` (stratified batches, or draws without replacement) holds in some epoch of the training from
+// `first` on. Only a deferred strategy can change, so only then are all epochs checked.
 bool some_epoch(const sampling::Strategy& strategy,
                 bool (sampling::Strategy::*is)(const sampling::Situation&) const, int first, int epochs) {
   const int last = strategy.deferral(epochs) ? std::max(first, epochs - 1) : first;
@@ -108,10 +108,10 @@ class Source {
       const auto given = span_of(*counts);
       counts_.assign(given.begin(), given.end());
     }
-    stream(0);  // refuses counts that cannot be
+    stream(0);  // refuses impossible counts
   }
 
-  // What a pickle keeps, and back: all but the tables of the epoch asked for last, which are made again.
+  // To a pickle and back: everything except the tables of the epoch last asked for, which are rebuilt.
   py::tuple state() const {
     const py::object places = order_ ? py::object(array_of(order_->places())) : py::object(py::none());
     return py::make_tuple(strategy(), epochs_, seed_, batch_size_, array_of(counts_), places,
@@ -139,7 +139,7 @@ class Source {
   py::array_t<std::int64_t> counts() const { return array_of(counts_); }
   std::int64_t images() const { return std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0}); }
 
-  // In this epoch or one that comes after it.
+  // In this epoch or a later one.
   bool without_replacement(int epoch) const {
     return some_epoch(*strategy_, &sampling::Strategy::without_replacement, epoch, epochs_);
   }
@@ -153,8 +153,8 @@ class Source {
     draw(epoch, first, {out.mutable_data(), static_cast<std::size_t>(out.size())}, rank, world);
   }
 
-  // The same as a list of integers: `__iter__` of a sampler needs one, and NumPy's tolist takes longer to
-  // make it than the draws themselves take.
+  // The same as a list of integers: `__iter__` of a sampler needs one, and making it with NumPy's tolist
+  // takes longer than the draws themselves.
   py::list list(int epoch, std::int64_t first, std::int64_t count, int rank, int world) {
     std::vector<std::int64_t> images(static_cast<std::size_t>(std::max<std::int64_t>(count, 0)));
     draw(epoch, first, images, rank, world);
@@ -175,7 +175,7 @@ class Source {
     return all;
   }
 
-  // What the accuracies given to update() are measured on; none if it takes none.
+  // What the accuracies given to update() are measured on; nothing if the strategy takes none.
   std::optional<std::string> feedback() const {
     switch (strategy_->feedback()) {
       case sampling::Feedback::kTrainingDraws:
@@ -187,8 +187,8 @@ class Source {
     }
     return std::nullopt;
   }
-  // The accuracy of each class in percent after the next epoch that has none yet; only for strategies with
-  // feedback.
+  // Adds the accuracy of each class in percent after the next epoch that has none yet; only for strategies
+  // with feedback.
   void update(std::vector<double> class_accuracy) {
     if (strategy_->feedback() == sampling::Feedback::kNone)
       fail("the strategy {} takes no feedback; only strategies that follow the classes' accuracy do",
@@ -230,7 +230,7 @@ class Source {
     return *stream_;
   }
 
-  // A part is a copy with tables of its own: kept, because a batch may be all that is asked of it at a time.
+  // A part is a copy with its own tables. It is kept, because callers may ask for one batch at a time.
   const sampling::IndexStream& part(int epoch, int rank, int world) {
     const sampling::IndexStream& whole = stream(epoch);
     if (rank == 0 && world == 1) return whole;
@@ -246,7 +246,7 @@ class Source {
     const sampling::IndexStream& mine = part(epoch, rank, world);
     if (images.size() < kMany) {
       mine.fill(first, images);
-    } else {  // from a copy: while others run they may ask for another part
+    } else {  // from a copy: other threads may ask for another part meanwhile
       const sampling::IndexStream copy = mine;
       const py::gil_scoped_release release;
       copy.fill(first, images);
@@ -254,7 +254,7 @@ class Source {
     if (order_) order_->apply(images);
   }
 
-  // Draws that take so long that other threads should run meanwhile.
+  // So many draws take so long that other threads should run meanwhile.
   static constexpr std::size_t kMany = std::size_t{1} << 17;
 
   std::unique_ptr<sampling::Strategy> strategy_;
@@ -264,8 +264,8 @@ class Source {
   int epochs_;
   std::uint64_t seed_;
   int batch_size_;
-  std::optional<sampling::IndexStream> stream_;  // of the epoch asked for last
-  std::optional<sampling::IndexStream> part_;    // of it, of the rank asked for last
+  std::optional<sampling::IndexStream> stream_;  // of the epoch last asked for
+  std::optional<sampling::IndexStream> part_;    // its part for the rank last asked for
   int epoch_ = -1;
   int rank_ = 0;
   int world_ = 1;
@@ -283,7 +283,7 @@ py::list list_strategies() {
   return all;
 }
 
-// To be looked at in one epoch, ahead of any training.
+// A strategy to look at in one epoch, ahead of any training.
 std::unique_ptr<sampling::Strategy> strategy_at(const std::string& text, int epoch, int epochs) {
   auto made = sampling::make_strategy(text);
   sampling::refuse_feedback(*made);
@@ -296,7 +296,7 @@ std::unique_ptr<sampling::Strategy> strategy_at(const std::string& text, int epo
 py::array_t<double> probabilities(const Array<std::int64_t>& counts, const std::string& strategy, int epoch,
                                   int epochs) {
   const auto made = strategy_at(strategy, epoch, epochs);
-  constexpr int kAnyBatch = 1;  // the shares of batches of a given shape are the same whatever their size
+  constexpr int kAnyBatch = 1;  // the shares of stratified batches do not depend on the size
   const sampling::Situation situation{epoch, epochs, {}, kAnyBatch};
   return array_of(sampling::IndexStream(*made, span_of(counts), situation, 0).probabilities());
 }
@@ -307,7 +307,7 @@ py::list groups(const Array<std::int64_t>& counts, const std::string& definition
   for (const std::int64_t count : span_of(counts)) {
     if (count < 0) fail("class {} has {} images; a count cannot be negative", names.size(), count);
     if (count == 0) {
-      names.append(py::none());  // in no group: nobody could learn it
+      names.append(py::none());  // in no group: a network cannot learn it
     } else {
       names.append(data::kGroupNames[static_cast<std::size_t>(known.of(count))]);
     }
@@ -326,7 +326,7 @@ data::Subset subset(const Array<std::int64_t>& labels, double rho, std::int64_t 
   config.counts_file = counts_file;
   const auto span = span_of(labels);
   if (span.empty()) fail("there are no labels");
-  const auto found = static_cast<int>(counts_of(span).size());  // refuses labels that 32 bits do not hold
+  const auto found = static_cast<int>(counts_of(span).size());  // refuses labels that do not fit into 32 bits
   const std::vector<std::int32_t> narrow(span.begin(), span.end());
   return data::make_subset(config, narrow, classes > 0 ? classes : found, seed);
 }
@@ -335,7 +335,7 @@ py::dict theory(const Array<std::int64_t>& counts, const std::string& strategy, 
                 int batch_size, double sigma2, double norm2) {
   const auto made = strategy_at(strategy, epoch, epochs);
   const sampling::Situation situation{epoch, epochs, {}, batch_size};
-  sampling::IndexStream(*made, span_of(counts), situation, 0);  // refuses counts that cannot be
+  sampling::IndexStream(*made, span_of(counts), situation, 0);  // refuses impossible counts
   const theory::Forecast forecast = theory::forecast(*made, span_of(counts), situation,
                                                      {.batch = batch_size, .sigma2 = sigma2, .norm2 = norm2});
   py::list classes;

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using base::fail;
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;  // of an array; memory is what limits it
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;  // of an array; in practice memory is the limit
 constexpr const char* kFormFile = "picture_form.txt";
 constexpr std::string_view kMagic("\x93NUMPY\x01\x00", 8);
 
@@ -25,7 +25,7 @@ std::uint64_t item_size(const std::string& type, const std::string& where) {
   fail("{}: an array of `{}`; expected uint8, int32 or int64", where, type);
 }
 
-// Takes `prefix` off the front of `text`, or says that the header is not as NumPy writes it.
+// Removes `prefix` from the front of `text`; an Error says that the header is not as NumPy writes it.
 void expect(std::string_view& text, std::string_view prefix, const std::string& where) {
   if (!text.starts_with(prefix)) fail("{}: not an array as numpy.save writes it, in C order", where);
   text.remove_prefix(prefix.size());
@@ -81,10 +81,11 @@ Split read_split(const fs::path& folder, const std::string& name, ImageShape& sh
   return split;
 }
 
-// A name a line. Blank lines at the end are nobody's; one before would give every later class its neighbour's name.
+// One name per line. Blank lines at the end are dropped; one further up would shift the names of all later
+// classes.
 std::vector<std::string> read_names(const fs::path& path) {
   std::vector<std::string> names;
-  for (const std::string& line : base::split(base::read_text(path), '\n'))
+  for (const std::string& line : base::split(base::without_mark(base::read_text(path)), '\n'))
     names.emplace_back(base::trim(line));
   while (!names.empty() && names.back().empty()) names.pop_back();
   for (std::size_t i = 0; i < names.size(); ++i) {

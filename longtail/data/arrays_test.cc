@@ -124,6 +124,8 @@ TEST(Arrays, ABlankNameIsRefusedInsteadOfShiftingTheNamesBehindIt) {
   const auto load = [&] { return load_dataset("birds", folder.path()).class_names; };
   write_file(folder / "birds/class_names.txt", "one\ntwo words\n\n \n");
   EXPECT_THAT(load(), ElementsAre("one", "two words"));
+  write_file(folder / "birds/class_names.txt", "\xef\xbb\xbfone\r\ntwo words\r\n");  // as Windows saves it
+  EXPECT_THAT(load(), ElementsAre("one", "two words"));
   write_file(folder / "birds/class_names.txt", "one\n\ntwo words\n");
   EXPECT_THAT(error_of([&] { load(); }),
               HasSubstr("class_names.txt: line 2 is blank; it is the name of class 1"));

@@ -15,8 +15,8 @@ float normalised(const Dataset& data, std::size_t channel, std::uint8_t value) {
   return (static_cast<float>(value) / 255.0f - data.mean[channel]) / data.deviation[channel];
 }
 
-// What each byte of each channel becomes: 256 values a channel are cheaper to look up than a division a
-// pixel.
+// What each byte of each channel becomes: looking up one of 256 values per channel is cheaper than one
+// division per pixel.
 template <class Value>
 using Table = std::array<std::array<Value, 256>, 3>;
 
@@ -36,7 +36,7 @@ Table<Value> make_table(const Dataset& data) {
   return table;
 }
 
-// A row of the shifted image: black pixels either side make every shift a plain copy, whatever dx is.
+// A row of the shifted image: black pixels on both sides make every shift a plain copy, whatever dx is.
 struct PaddedRow {
   static constexpr int kMargin = max_shift(kLargestSide);
   int side;

@@ -1,7 +1,7 @@
 // Augmentation as a pure function of (seed, epoch, position): zero-padded random crop by an eighth of the
 // side (4 of 32 pixels) and horizontal flip, then normalisation, written straight into the layout the
 // consumer asks for. As torchvision's RandomCrop(32, padding=4), RandomHorizontalFlip(), ToTensor(),
-// Normalize(mean, deviation): what is padded is black before normalisation.
+// Normalize(mean, deviation): the padding is black before normalisation.
 #pragma once
 
 #include <cstdint>
@@ -28,23 +28,23 @@ struct Transform {
   bool operator==(const Transform&) const = default;
 };
 
-// The transform of a position of an epoch for images of a side; strategies share it.
+// The transform at a position of an epoch for images of this side; it is the same for every strategy.
 Transform transform_at(std::uint64_t seed, std::uint32_t epoch, std::uint64_t position, int side = kSide);
 
-// One image into `out` (bytes_per_image(layout, data.shape()) bytes), pixel by pixel: the plain twin of
-// write_batch.
+// Writes one image into `out` (bytes_per_image(layout, data.shape()) bytes), pixel by pixel: the plain
+// counterpart of write_batch.
 void write_image(const Dataset& data, std::span<const std::uint8_t> image, Transform transform,
                  PixelLayout layout, void* out);
 
-// Images `rows` of a split, position by position, in parallel. With augmentation the transform of row i is
-// transform_at(seed, epoch, first_position + i * position_step).
+// write_batch writes the images `rows` of a split, position by position, in parallel. With augmentation the
+// transform of row i is transform_at(seed, epoch, first_position + i * position_step).
 struct Augmentation {
   bool on = false;
   std::uint64_t seed = 0;
   std::uint32_t epoch = 0;
   std::uint64_t first_position = 0;
   std::uint64_t position_step = 1;                // more than 1 for a part of a stream (IndexStream::shard)
-  std::span<const std::uint64_t> positions = {};  // not empty: the position of each row, instead of these two
+  std::span<const std::uint64_t> positions = {};  // if not empty: the position of each row, instead of these
 };
 void write_batch(const Dataset& data, const Split& split, std::span<const std::int32_t> rows,
                  const Augmentation& augmentation, PixelLayout layout, void* out, base::ThreadPool& pool);

@@ -25,7 +25,7 @@ float to_float(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{b
 void store(float value, float& out) { out = value; }
 void store(float value, std::uint16_t& out) { out = to_bf16(value); }
 
-// Pixel by pixel; `channel` and `pixel` values lie that far apart.
+// Blends pixel by pixel. `channel` and `pixel` are the distances in memory between channels and pixels.
 template <class Value>
 void blend_values(const Mix& mix, int channels, int side, int channel, int pixel, Value* first,
                   const Value* second) {
@@ -87,8 +87,8 @@ std::string augment_choices() { return family().choices() + " | crop_flip+mixup:
 
 const std::vector<base::VariantInfo>& augmentations() { return family().infos(); }
 
-// Jöhnk (1964): U^(1/alpha) and V^(1/alpha) whose sum is at most 1, the first over the sum. Rounded, so that
-// the last bit of a power, which not all mathematical libraries agree on, does not matter.
+// Jöhnk (1964): draws U^(1/alpha) and V^(1/alpha) until their sum is at most 1; the result is the first over
+// the sum. Rounded, so that the last bit of a power, on which maths libraries differ, does not matter.
 double beta_at(const Place& place, double alpha) {
   const base::Stream stream{place.seed, base::Purpose::kMixWeight, place.epoch};
   for (int attempt = 0; attempt < kMostTries; ++attempt) {
@@ -99,7 +99,7 @@ double beta_at(const Place& place, double alpha) {
     const double x = std::pow(u, 1 / alpha), y = std::pow(v, 1 / alpha);
     if (x + y <= 1 && x + y > 0) return std::round(x / (x + y) * kSteps) / kSteps;
   }
-  return 0.5;  // less likely than an error of the machine
+  return 0.5;  // less likely than a hardware error
 }
 
 void blend(const Mix& mix, PixelLayout layout, int channels, int side, void* first, const void* second) {

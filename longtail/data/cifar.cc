@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 using base::fail;
 
 constexpr std::size_t kImageBytes = std::size_t{3} * kPixels;
-// No published file reaches this; a bound on what a wrong path can make us read.
+// No published file is this large; it limits what a wrong path can make us read.
 constexpr std::uint64_t kLargestCifarFile = std::uint64_t{1} << 30;
 
 std::vector<std::string> numbered(std::string_view stem, std::string_view ending) {

@@ -1,4 +1,4 @@
-// CIFAR-10 and CIFAR-100 in both forms their authors publish: Python pickles and the binary records.
+// CIFAR-10 and CIFAR-100 in both formats their authors publish: Python pickles and binary records.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace longtail::data {
 
-// Which files make up a form, and how labels are written in it.
+// One published format: which files it has, and how labels are stored in them.
 struct CifarForm {
-  std::string_view folder;         // as the authors' archive unpacks
+  std::string_view folder;         // as in the authors' archive
   std::vector<std::string> train;  // file names, in order
   std::string test;
   std::string names;  // the file with the class names
@@ -28,15 +28,15 @@ const CifarForm& cifar10_binary();
 const CifarForm& cifar100_python();
 const CifarForm& cifar100_binary();
 
-// True if the folder holds the class names or a training file of the form.
+// True if the folder holds the class names and the first training file of the form.
 bool has_cifar(const std::filesystem::path& folder, const CifarForm& form);
 
 // Pixels, labels and class names of both splits; not yet sealed. A missing or damaged file is an Error naming
 // it.
 Dataset read_cifar(const std::filesystem::path& folder, const CifarForm& form);
 
-// The images of one file. `bytes` holds the file when called and its pixels afterwards: the largest file is
-// never in memory twice. Returns the labels.
+// Extracts the images of one file and returns the labels. `bytes` holds the file before the call and its
+// pixels after it, so that the largest file is never in memory twice.
 std::vector<std::int32_t> take_cifar_pickle(std::vector<std::uint8_t>& bytes, std::string_view label_key,
                                             const std::string& where);
 std::vector<std::int32_t> take_cifar_binary(std::vector<std::uint8_t>& bytes, int label_bytes,

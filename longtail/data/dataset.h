@@ -1,5 +1,5 @@
-// A data set in memory: square images of one or three channels as bytes, labels, names. Everything that reads
-// a file makes one of these; everything after it sees only this.
+// A data set in memory: square images of one or three channels as bytes, labels, names. Every reader of files
+// makes one of these; all later code sees only this.
 #pragma once
 
 #include <array>
@@ -31,12 +31,13 @@ struct Dataset {
   std::vector<std::string> class_names;  // one per class
   Split train;
   Split test;
-  std::array<float, 3> mean{};       // of a channel, in [0, 1] units
-  std::array<float, 3> deviation{};  // of a channel
+  std::array<float, 3> mean{};       // per channel, in [0, 1] units
+  std::array<float, 3> deviation{};  // per channel
   std::string hash;                  // SHA-256 over the pixels and labels of both splits
   // Sentences on what was done beyond reading: a test part split off, classes or files left out.
   std::vector<std::string> remarks{};
-  // How pictures became these images, as parse_form (image.h) reads it; empty if nothing is known of it, or no picture was.
+  // How pictures became these images, as text for parse_form (image.h); empty if that is not known, or if the
+  // images were not made from pictures.
   std::string form{};
   int picture_side = 0;  // median of the shorter sides of pictures read from files; 0: not read from pictures
 
@@ -48,16 +49,16 @@ struct Dataset {
   }
 };
 
-// SHA-256 of: the text "longtail data 1 CHANNELS CLASSES\n" (with " SIDE" before the end of the line where
-// the side is not 32); then of the training and of the test split each the number of images (8 bytes,
-// little-endian), the pixels, and the labels (4 bytes each, little-endian). The form in which the data lay on
-// disk does not matter.
+// SHA-256 of: the text "longtail data 1 CHANNELS CLASSES\n" (with " SIDE" before the end of the line if the
+// side is not 32); then, for the training split and then the test split, the number of images (8 bytes,
+// little-endian), the pixels, and the labels (4 bytes each, little-endian). The format of the files does not
+// matter.
 std::string content_hash(const Dataset& data);
 
 // Mean and standard deviation of each channel of the training split, in [0, 1] units.
 void measure_channels(Dataset& data);
 
-// What every reader ends with: checks that both splits hold images, that pixels and labels agree and that
+// The last step of every reader: checks that both splits hold images, that pixels and labels agree and that
 // every label is a class (an Error names `where`), and sets the hash.
 void seal(Dataset& data, std::string_view where);
 

@@ -26,7 +26,7 @@ using base::fail;
 
 using Handle = std::unique_ptr<CURL, void (*)(CURL*)>;
 
-// The file under its temporary name, held by us alone.
+// The file under its temporary name, locked by this process.
 class Part {
  public:
   explicit Part(const fs::path& target) : path_(target.string() + ".part") {
@@ -63,7 +63,7 @@ class Part {
       if (put < 0 && errno == EINTR) continue;
       if (put < 0) {
         fail<base::StorageError>(
-            "cannot write {}: {}; free some space, or choose another disk with --data DIR", path_.string(),
+            "cannot write {}: {}; free some space, or choose a folder on another disk", path_.string(),
             std::strerror(errno));
       }
       bytes = bytes.subspan(static_cast<std::size_t>(put));
@@ -91,7 +91,7 @@ class Part {
   int fd_ = -1;
 };
 
-// What the callbacks of one transfer share. Exceptions may not cross libcurl, so they wait here.
+// What the callbacks of one transfer share. Exceptions must not pass through libcurl, so they are kept here.
 struct Transfer {
   Part& part;
   const RemoteFile& file;
@@ -170,7 +170,8 @@ Outcome transfer_once(const std::string& url, Transfer& transfer) {
   return outcome;
 }
 
-// Worth another try: the line was cut or the server is busy. A missing page or an unknown host is not.
+// Whether another try may succeed: yes if the connection was cut or the server is busy, no for a missing page
+// or an unknown host.
 bool may_pass(const Outcome& outcome) {
   switch (outcome.code) {
     case CURLE_PARTIAL_FILE:

@@ -12,7 +12,7 @@ using Bytes = std::span<const std::uint8_t>;
 constexpr int kUpright = 1;
 constexpr std::size_t kMostEntries = 512;  // of a block; real ones have a few dozen
 
-// Whole numbers at a place of the file; 0 beyond its end, which no caller takes for anything.
+// The integer at a position of the file; 0 beyond its end, which has no meaning for any caller.
 std::uint64_t number_at(Bytes bytes, std::size_t at, std::size_t size, bool little) {
   if (at > bytes.size() || size > bytes.size() - at) return 0;
   std::uint64_t value = 0;
@@ -39,7 +39,7 @@ Bytes jpeg_block(Bytes file) {
   std::size_t at = 2;
   while (at + 4 <= file.size() && file[at] == 0xff) {
     const std::uint8_t marker = file[at + 1];
-    if (marker == 0xff) {  // filling
+    if (marker == 0xff) {  // fill byte
       ++at;
       continue;
     }
@@ -53,7 +53,8 @@ Bytes jpeg_block(Bytes file) {
   return {};
 }
 
-// Chunks of a name and a size: those of PNG (size first, a checksum after) and of WebP (name first, even).
+// PNG and WebP are chunks with a name and a size: in PNG the size comes first and a checksum follows the
+// data, in WebP the name comes first and the data is padded to an even size.
 Bytes png_block(Bytes file) {
   for (std::size_t at = 8; at + 12 <= file.size();) {
     const auto size = static_cast<std::size_t>(number_at(file, at, 4, false));
@@ -106,7 +107,7 @@ void turn_upright(Picture& picture, int orientation) {
   const auto width = static_cast<std::size_t>(picture.width);
   const auto height = static_cast<std::size_t>(picture.height);
   const auto channels = static_cast<std::size_t>(picture.channels);
-  // 2 mirrors, 3 turns by half, 4 does both; 5 to 8 do the same after swapping rows and columns.
+  // 2 mirrors, 3 turns by 180 degrees, 4 does both; 5 to 8 do as 1 to 4 after swapping rows and columns.
   const bool swapped = orientation >= 5;
   const bool from_right = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
   const bool from_below = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;

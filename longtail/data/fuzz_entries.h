@@ -1,4 +1,4 @@
-// What the fuzzers feed: every reader of a file that comes from outside, on bytes in memory. An entry may
+// The entries that the fuzzers call: every reader of files from outside, on bytes in memory. An entry may
 // throw base::Error and nothing else; a crash, a leak or a hang is a bug. Used by the *_fuzz.cc programs and
 // by fuzz_test.cc, which runs the corpus in the ordinary build.
 #pragma once

@@ -91,9 +91,9 @@ Groups Groups::parse(std::string_view text) {
 
 namespace {
 
-// How many classes head has, and head and medium together: of all cuts between two sizes the two that are together
-// nearest to thirds, those with fewer classes above if others are as near. With one cut medium is empty, without any
-// all classes, which have one size, are head.
+// The number of classes in head, and in head and medium together. Of all cuts between two sizes it takes the
+// two that are together nearest to thirds, and in a tie those with fewer classes above. With only one cut
+// medium is empty; without any (all classes have one size) all are head.
 std::pair<std::size_t, std::size_t> cut_in_thirds(std::span<const std::int64_t> descending) {
   std::vector<std::size_t> cuts;
   for (std::size_t cut = 1; cut < descending.size(); ++cut) {
@@ -101,12 +101,12 @@ std::pair<std::size_t, std::size_t> cut_in_thirds(std::span<const std::int64_t> 
   }
   if (cuts.empty()) return {descending.size(), descending.size()};
   if (cuts.size() == 1) return {cuts[0], cuts[0]};
-  // Three times the distance from that many thirds.
+  // Three times the distance of a cut from that many thirds.
   const auto off = [&](std::size_t cut, std::size_t thirds) {
     const std::size_t here = 3 * cut, wanted = thirds * descending.size();
     return here > wanted ? here - wanted : wanted - here;
   };
-  std::size_t first = cuts[0];  // the best first cut above the one looked at
+  std::size_t first = cuts[0];  // the best first cut above cuts[i]
   std::pair best{cuts[0], cuts[1]};
   for (std::size_t i = 1; i < cuts.size(); ++i) {
     if (off(first, 1) + off(cuts[i], 2) < off(best.first, 1) + off(best.second, 2)) best = {first, cuts[i]};

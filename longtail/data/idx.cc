@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using base::fail;
 
 constexpr std::uint64_t kLargestIdxFile = std::uint64_t{1} << 32;
-// Deflate cannot do better than this, so a header that promises more is a lie we need not allocate for.
+// Deflate cannot compress better than this, so a header that promises more is false and nothing is allocated.
 constexpr std::uint64_t kLargestRatio = 1032;
 
 // The bytes of a file in order, inflated on the way if it is gzipped.
@@ -58,7 +58,7 @@ class Input {
     return std::uint32_t{b[0]} << 24 | std::uint32_t{b[1]} << 16 | std::uint32_t{b[2]} << 8 | b[3];
   }
 
-  // More than this cannot follow.
+  // An upper bound of the bytes that can follow.
   std::uint64_t most_left() const {
     return gzipped_ ? (std::uint64_t{stream_.avail_in} + 1024) * kLargestRatio : file_.size() - at_;
   }
@@ -71,7 +71,7 @@ class Input {
       stream_.avail_out = 1;
       while (!ended_ && stream_.avail_out > 0) inflate_some();
       const bool more = stream_.avail_out == 0 || stream_.avail_in > 0;
-      stream_.next_out = nullptr;  // `extra` ends here
+      stream_.next_out = nullptr;  // `extra` goes out of scope
       if (more) fail("{}: there are bytes after its last item", where_);
     } else if (at_ != file_.size()) {
       fail("{}: {} bytes follow its last item", where_, file_.size() - at_);

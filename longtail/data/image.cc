@@ -27,8 +27,8 @@ void check_size(std::uint64_t width, std::uint64_t height, std::uint64_t most_pi
   }
 }
 
-// The mean with black is taken of the stored values, as browsers and image libraries do it; libpng's own way
-// works on light and would brighten what shines through.
+// Blends the stored values with black, as browsers and image libraries do; libpng's own blending works on
+// linear light and would brighten half-transparent pixels.
 void lay_on_black(Picture& picture) {
   const auto colours = static_cast<std::size_t>(picture.channels - 1);
   const std::size_t pixels = picture.samples.size() / (colours + 1);
@@ -64,7 +64,7 @@ using detail::lay_on_black;
 
 // ---- PNG ----
 
-// Frees what libpng holds, whichever way we leave.
+// Frees what libpng holds, however the scope is left.
 struct PngImage {
   png_image image{};
   PngImage() { image.version = PNG_IMAGE_VERSION; }
@@ -79,9 +79,10 @@ Picture decode_png(std::span<const std::uint8_t> file, const std::string& where,
   const auto damaged = [&] { fail("{}: this PNG picture cannot be read: {}", where, image.message); };
   if (!png_image_begin_read_from_memory(&image, file.data(), file.size())) damaged();
   check_size(image.width, image.height, most_pixels, where);
-  // Sixteen bits mean the same scale as eight, not light, unless the file says otherwise.
+  // Sixteen-bit values have the same scale as eight-bit ones, not linear light, unless the file says
+  // otherwise.
   image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
-  image.format &= PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA;  // eight bits a channel, no palette
+  image.format &= PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA;  // eight bits per channel, no palette
   Picture picture{static_cast<int>(image.width),
                   static_cast<int>(image.height),
                   static_cast<int>(PNG_IMAGE_PIXEL_CHANNELS(image.format)),
@@ -94,7 +95,7 @@ Picture decode_png(std::span<const std::uint8_t> file, const std::string& where,
 
 // ---- JPEG ----
 
-// libjpeg reports through function pointers and expects not to be returned to: a long jump out of plain C
+// libjpeg reports errors through function pointers that must not return: a long jump leaves its plain C
 // frames.
 struct JpegErrors {
   jpeg_error_mgr manager{};
@@ -119,8 +120,8 @@ void jpeg_message(j_common_ptr info, int level) {
 
 void jpeg_silent(j_common_ptr) {}
 
-// A progressive picture may be sent in any number of scans, each over the whole picture: a small file can ask
-// for hours. Cameras and programs use about ten.
+// A progressive picture may have any number of scans, each over the whole picture: a small file can take
+// hours to decode. Cameras and programs use about ten.
 constexpr int kMostScans = 200;
 void jpeg_count_scans(j_common_ptr info) {
   if (reinterpret_cast<jpeg_decompress_struct*>(info)->input_scan_number <= kMostScans) return;
@@ -129,8 +130,8 @@ void jpeg_count_scans(j_common_ptr info) {
   std::longjmp(errors->jump, 1);
 }
 
-// Only trivially destructible things live in this function: a long jump passes over it. Returns false with
-// errors.message set, or with the message empty when the picture is too large.
+// Only trivially destructible objects may live in this function, because a long jump leaves it. Returns false
+// with errors.message set, or with the message empty when the picture is too large.
 bool decode_jpeg(jpeg_decompress_struct& info, JpegErrors& errors, std::span<const std::uint8_t> file,
                  std::uint64_t most_pixels, Picture& picture) {
   if (setjmp(errors.jump) != 0) return false;
@@ -245,7 +246,7 @@ std::string framed_form(int rows, int columns) { return fmt::format("framed:{}x{
 
 Window window_of(const Picture& picture, const PictureForm& form) {
   if (form.rows == 0) return window_of(picture, form.fit);
-  // The frame in the picture's own pixels: exact where the picture has the size of those the frame was made for.
+  // The frame in the picture's own pixels: exact if the picture has the size that the frame was made for.
   const auto scaled = [](std::int64_t pixels, std::int64_t length, int inside) {
     return (2 * pixels * length + inside) / (2 * inside);
   };
@@ -259,7 +260,8 @@ Window window_of(const Picture& picture, Fit fit) {
   const std::int64_t width = picture.width, height = picture.height;
   if (fit == Fit::kStretch) return {0, 0, width, height};
   const std::int64_t side = fit == Fit::kCrop ? std::min(width, height) : std::max(width, height);
-  // Of an odd margin the smaller half is above and to the left; a shift rounds down below 0 too.
+  // The offset of an odd margin is rounded down (a shift does so below 0 too): a crop cuts off the smaller
+  // half above and to the left, padding adds the larger half there.
   return {(width - side) >> 1, (height - side) >> 1, side, side};
 }
 
@@ -268,13 +270,13 @@ void area_average(const Picture& picture, std::span<std::uint8_t, std::size_t{3}
 }
 
 void area_average(const Picture& picture, const Window& window, int new_side, std::span<std::uint8_t> out) {
-  // With S the new side, in units of 1/S of a source pixel every border is a whole number: pixel x of the
+  // Let S be the new side. In units of 1/S of a source pixel every border is an integer: pixel x of the
   // window covers [Sx, Sx + S), new pixel u covers [uW, uW + W). All sums are integers, so the mean is exact.
   const auto side = static_cast<std::uint64_t>(new_side);
   const std::size_t pixels = side * side;
   const auto width = static_cast<std::uint64_t>(window.width);
   const auto height = static_cast<std::uint64_t>(window.height);
-  // What of the window is picture; the rest is black and adds nothing.
+  // The part of the window that is inside the picture; the rest is black and adds nothing.
   const auto visible = [](std::int64_t from, std::int64_t size, std::int64_t limit) {
     return std::pair(std::max<std::int64_t>(from, 0), std::min(from + size, limit));
   };
@@ -322,7 +324,7 @@ void resize_images(Dataset& data, int side) {
     pool.run(static_cast<int>(split.labels.size()), [&](int index, int) {
       const std::span<const std::uint8_t> planes = data.image(split, index);
       const auto pixels = static_cast<std::size_t>(data.shape().pixels());
-      // As a picture: channels side by side. Its average has three channels whatever it had.
+      // The image as a Picture, channels side by side. Its average always has three channels.
       Picture picture{data.side, data.side, data.channels, std::vector<std::uint8_t>(planes.size())};
       for (std::size_t i = 0; i < planes.size(); ++i) {
         picture.samples[i % pixels * static_cast<std::size_t>(data.channels) + i / pixels] = planes[i];

@@ -1,5 +1,5 @@
-// One picture (PNG, JPEG, WebP or GIF), decoded, turned upright and averaged down to a small square. The kind
-// is told by the first bytes, not by the name.
+// One picture (PNG, JPEG, WebP or GIF), decoded, turned upright and averaged down to a small square. The
+// format is recognised by the first bytes, not by the name.
 #pragma once
 
 #include <array>
@@ -24,9 +24,9 @@ struct Picture {
 // Larger pictures are refused before anything is allocated for them.
 inline constexpr std::uint64_t kMostPixels = std::uint64_t{1} << 26;
 
-// Transparency is laid on black; CMYK becomes RGB; 16 bits become 8; an animation gives its first frame; the
-// orientation mark of a camera is obeyed. A file of another kind, or one that ends early, is an Error naming
-// `where`.
+// Transparent pixels are blended with black; CMYK becomes RGB; 16 bits become 8; an animation gives its first
+// frame; the orientation tag of a camera is applied. A file of another format, or one that ends early, is an
+// Error naming `where`.
 Picture decode_picture(std::span<const std::uint8_t> file, const std::string& where,
                        std::uint64_t most_pixels = kMostPixels);
 
@@ -37,7 +37,8 @@ inline constexpr std::array<std::string_view, 3> kFitNames = {"stretch", "crop",
 // An Error lists the names.
 Fit parse_fit(std::string_view name);
 
-// A Fit, or a picture stretched to rows x columns in the middle of a black square of 32 x 32, as the digits of MNIST are.
+// A Fit, or a picture stretched to rows x columns in the middle of a black square of 32 x 32, like the digits
+// of MNIST.
 struct PictureForm {
   Fit fit = Fit::kStretch;
   int rows = 0;  // 0: no frame
@@ -47,24 +48,24 @@ struct PictureForm {
 PictureForm parse_form(std::string_view text);
 std::string framed_form(int rows, int columns);
 
-// A rectangle in the pixels of a picture. It may reach beyond the picture, where all is black.
+// A rectangle in the pixels of a picture. It may reach beyond the picture, where everything is black.
 struct Window {
   std::int64_t x = 0;
   std::int64_t y = 0;
   std::int64_t width = 0;
   std::int64_t height = 0;
 };
-// What of the picture is seen.
+// The part of the picture that becomes the image.
 Window window_of(const Picture& picture, Fit fit);
 Window window_of(const Picture& picture, const PictureForm& form);
 
-// What the window shows stretched to side x side, each new pixel the exact mean of the area it covers,
-// rounded half up; planar, always three channels (a grey picture three times the same).
+// Stretches the window to side x side; each new pixel is the exact mean of the area it covers, rounded half
+// up. The result is planar with three channels (three equal ones for a grey picture).
 void area_average(const Picture& picture, const Window& window, int side, std::span<std::uint8_t> out);
 // The whole picture, to 32x32.
 void area_average(const Picture& picture, std::span<std::uint8_t, std::size_t{3} * kPixels> out);
 
-// Every image of the data set stretched likewise; its constants stay, and its hash is made anew.
+// Stretches every image of the data set in the same way; its constants stay, and its hash is computed again.
 void resize_images(Dataset& data, int side);
 
 }  // namespace longtail::data

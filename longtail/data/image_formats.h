@@ -1,4 +1,4 @@
-// Inside the decoding of pictures: one function for each form of file. Each checks the size before it
+// Internal to the decoding of pictures: one function per file format. Each checks the size before it
 // allocates and throws an Error naming `where`.
 #pragma once
 
@@ -13,10 +13,10 @@ namespace longtail::data::detail {
 void check_size(std::uint64_t width, std::uint64_t height, std::uint64_t most_pixels,
                 const std::string& where);
 
-// `picture` has its transparency as a last channel; afterwards it has none.
+// Blends `picture` with black: its last channel is transparency before, and is gone afterwards.
 void lay_on_black(Picture& picture);
 
-// A picture of three channels that are everywhere the same becomes one of one channel.
+// A picture whose three channels are equal everywhere becomes one of one channel.
 void drop_equal_channels(Picture& picture);
 
 // An animation gives its first frame.

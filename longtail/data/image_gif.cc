@@ -28,7 +28,8 @@ struct GifEnd {
   void operator()(GifFileType* gif) const { DGifCloseFile(gif, nullptr); }
 };
 
-// Reads frame by frame by hand: giflib's own way would unpack every frame of a long animation.
+// Reads record by record up to the first frame: giflib's own function would decode every frame of a long
+// animation.
 class FirstFrame {
  public:
   FirstFrame(std::span<const std::uint8_t> file, const std::string& where, std::uint64_t most_pixels)

@@ -76,8 +76,7 @@ void refuse_foreign(const fs::path& target, std::span<const std::string> names) 
     if (!source.starts_with(std::string(reader.name) + ":")) continue;
     fail<base::UsageError>(
         "`{}` is the name of published data, which is imported from its archive or its folder, given as a "
-        "plain path; "
-        "for {} choose a name of your own",
+        "plain path; for {} choose a name of your own",
         published.name, source);
   }
   fail("there is no {}", source);

@@ -1,6 +1,6 @@
-// Data brought into a folder where it is found by name: fetched from its authors, or imported from what you
-// have. Published data is checked as a whole before it gets its name; after any failure the folder is as it was.
-// A folder in the way that holds anything else than such data is refused, never replaced.
+// Puts data into a folder where it is found by name: fetched from its authors, or imported from files you
+// have. Published data is checked as a whole before it gets its name; after any failure the folder is
+// unchanged. An existing folder that holds anything other than such data is refused, never replaced.
 #pragma once
 
 #include <filesystem>
@@ -23,8 +23,8 @@ std::filesystem::path fetch_data(const PublishedData& published, const std::file
 std::filesystem::path import_published(const PublishedData& published, const std::filesystem::path& source,
                                        const std::filesystem::path& folder, const Stop& stop = {});
 
-// Where import_own would put data of that name. A UsageError if it cannot have that name, or if a folder is there
-// that an import did not make: asked before pictures are read.
+// Where import_own would put data of that name. A UsageError if the name is not allowed, or if there is a
+// folder that no import made. Called before pictures are read.
 std::filesystem::path own_place(std::string_view name, const std::filesystem::path& folder);
 
 // Your own data, already loaded, under a name of your own, as arrays (data/arrays.h).

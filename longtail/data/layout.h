@@ -1,4 +1,4 @@
-// How a consumer wants its pixels: the augmentation writes straight into it.
+// The layouts in which consumers want their pixels; the augmentation writes straight into them.
 #pragma once
 
 #include <cstddef>

@@ -122,7 +122,7 @@ class Pickle::Machine {
   }
 
   void remember(std::size_t slot) {
-    // Python numbers its memo one by one; a far slot would only make us allocate.
+    // Python numbers its memo slots one by one; a distant slot would only make us allocate.
     if (slot > memo_.size() + 1) refuse("numbers its values out of order");
     if (stack_.empty()) refuse("takes a value that is not there");
     if (slot >= memo_.size()) memo_.resize(slot + 1, kNothing);

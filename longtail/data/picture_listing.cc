@@ -21,25 +21,25 @@ using detail::Listing;
 constexpr std::uint64_t kLargestPicture = std::uint64_t{1} << 28;
 constexpr std::size_t kNamesShown = 12;
 
-// Pictures while it is not yet certain which of them will be used.
+// Decoded pictures, before it is certain which of them will be used.
 struct Decoded {
   std::vector<PictureEntry> entries{};
   std::vector<std::uint8_t> pixels{};  // three channels each
   std::vector<int> sides{};            // the shorter side of each file
-  std::vector<std::uint8_t> grey{};    // 1 or 0 each
+  std::vector<std::uint8_t> grey{};    // 1 or 0 for each
   int side = kSide;                    // of the images
 
   std::size_t size() const { return entries.size(); }
   std::size_t bytes() const { return ImageShape{3, side}.values(); }
 };
 
-// The pictures of a part by the files that they are, whatever links and paths lead there, with their labels. One with two
-// labels is a fault and is taken out.
+// The labels of the pictures of a split by the actual file, whatever links and paths lead to it. A file with
+// two labels is a fault and is removed from `entries`.
 std::map<std::string, std::int32_t> labels_by_file(std::vector<PictureEntry>& entries,
                                                    const std::vector<std::string>& classes,
                                                    std::vector<std::string>& faults) {
   const auto file = [](const PictureEntry& entry) {
-    std::error_code ignored;  // one that is not there is a fault when it is opened
+    std::error_code ignored;  // a missing file becomes a fault when it is opened
     return fs::canonical(entry.path, ignored).string();
   };
   std::map<std::string, std::int32_t> labels;
@@ -58,7 +58,7 @@ std::map<std::string, std::int32_t> labels_by_file(std::vector<PictureEntry>& en
   return labels;
 }
 
-// Files that are named in both parts.
+// Adds a remark on files that are named in both splits.
 void look_for_shared(Listing& listing, Dataset& data) {
   const auto trained = labels_by_file(listing.train, listing.classes, listing.faults);
   const auto tested = labels_by_file(listing.test, listing.classes, listing.faults);
@@ -98,7 +98,7 @@ Decoded decode_all(std::vector<PictureEntry> entries, const PictureOptions& opti
   return result;
 }
 
-// Keeps the pictures that `keep` says, in their order.
+// Keeps the pictures i for which keep(i) is true, in their order.
 template <class Keep>
 Decoded filtered(const Decoded& from, const Keep& keep) {
   Decoded result;
@@ -141,7 +141,7 @@ void report_faults(const std::vector<std::string>& faults, std::size_t files, bo
                                      with_commas(static_cast<std::int64_t>(files)), list));
 }
 
-// Leaves out the classes without training pictures and numbers the others anew.
+// Leaves out the classes without training pictures and renumbers the others.
 void drop_untrained(std::vector<std::string>& classes, Decoded& train, Decoded& test, Dataset& data,
                     const std::string& where) {
   const std::vector<std::int64_t> trained = class_sizes(train, classes.size());

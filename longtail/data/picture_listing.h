@@ -1,4 +1,4 @@
-// Inside the reading of pictures: from a list of files to a data set. (picture_listing.cc)
+// Internal to the reading of pictures: from a list of files to a data set (picture_listing.cc).
 #pragma once
 
 #include <string>

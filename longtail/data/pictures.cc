@@ -29,7 +29,7 @@ std::vector<fs::path> sorted_entries(const fs::path& folder) {
   return all;
 }
 
-// The class folders of a split. What lies beside them belongs to no class.
+// The class folders of a split. A file next to them belongs to no class and is a fault.
 std::vector<std::string> class_folders(const fs::path& split, Listing& listing) {
   std::vector<std::string> names;
   for (const fs::path& path : sorted_entries(split)) {
@@ -44,9 +44,9 @@ std::vector<std::string> class_folders(const fs::path& split, Listing& listing) 
   return names;
 }
 
-// Whether a class folder was probably meant as a part of the data: `Train`, `Testing`, ...
+// Whether a class folder was probably meant as a split of the data: `Train`, `Testing`, ...
 bool is_like_a_part(std::string name) {
-  if (name == "train" || name == "test" || name == "val") return false;  // a class that is called so
+  if (name == "train" || name == "test" || name == "val") return false;  // a class of that name
   for (char& letter : name) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   for (const char* part : {"train", "training", "test", "testing", "val", "valid", "validation"}) {
     if (name == part) return true;
@@ -95,8 +95,8 @@ struct Parts {
   std::string remark{};  // on what is not used
 };
 
-// `train`, `test` and `val` are parts of the data unless they hold pictures themselves and lie beside other folders:
-// then they are classes that are called so. What is neither a part nor a class is never passed over unsaid.
+// `train`, `test` and `val` are splits of the data unless they hold no folders and lie next to other folders:
+// then they are classes of these names. What is neither a split nor a class is never skipped silently.
 Parts parts_of(const fs::path& folder) {
   std::vector<std::string> parts, others;
   bool holds_classes = false;
@@ -180,6 +180,7 @@ std::vector<PictureEntry> parse_picture_list(std::string_view text, const fs::pa
                                              const std::string& where) {
   std::vector<PictureEntry> entries;
   std::int64_t number = 0;
+  text = base::without_mark(text);
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = base::trim(text.substr(0, end));

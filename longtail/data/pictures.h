@@ -1,7 +1,7 @@
 // Your own pictures as a data set: a folder with a folder for each class, or list files as ImageNet-LT and
-// Places-LT ship them. Pictures of any size, averaged down to 32x32. One channel if every picture is grey,
-// otherwise three. What was done beyond reading (a test part split off, classes or files left out) is said in
-// Dataset::remarks.
+// Places-LT ship them. Pictures may have any size and are averaged down to squares (of side 32 by default).
+// One channel if every picture is grey, otherwise three. Dataset::remarks says what was done beyond reading
+// (a test part split off, classes or files left out).
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct PictureOptions {
   bool skip_unreadable = false;
   int side = kSide;  // of the square images that the pictures become
   bool keep_side =
-      false;  // data that has a side of its own (arrays) keeps it; else it is stretched to `side`
+      false;  // data that has its own side (arrays) keeps it; otherwise it is stretched to `side`
 };
 
 // One picture to read and its label.
@@ -31,12 +31,13 @@ struct PictureEntry {
 };
 
 // `train/CLASS/*` and `test/CLASS/*` (or `val`), or `CLASS/*` alone; without a test folder a test part is
-// split off (test_part). Another folder beside `train` is an Error, unless `train` holds no folders and so is a
-// class itself. Classes are the folders in the order of their names' bytes; files likewise. A class without
-// training pictures is left out. Not yet sealed; the channel constants are measured.
+// split off (test_part). Other folders next to `train` are an Error, or a remark if there is a test folder;
+// if `train`, `test` and `val` hold no folders, they are classes themselves. Classes and files are sorted by
+// the bytes of their names. A class without training pictures is left out. Not yet sealed; the channel
+// constants are measured.
 Dataset read_picture_folder(const std::filesystem::path& folder, const PictureOptions& options = {});
 
-// Whether a file or folder among pictures is nobody's picture: a hidden one, or what Windows leaves in folders.
+// Whether a file or folder among pictures is ignored: a hidden one, or one that Windows leaves in folders.
 bool is_passed_over(const std::filesystem::path& path);
 
 // A line is `path label`; the label is what follows the last blank. Paths are relative to `root` (if empty,
@@ -44,15 +45,15 @@ bool is_passed_over(const std::filesystem::path& path);
 Dataset read_picture_lists(const std::filesystem::path& train, const std::filesystem::path& test,
                            const std::filesystem::path& root, const PictureOptions& options = {});
 
-// Pictures of a class of `count` that become test pictures: a fifth, but at least five where that is no more
-// than a third.
+// How many of `count` pictures of a class become test pictures: a fifth, but at least five or, if that is
+// less, a third.
 std::int64_t test_part_size(std::int64_t count);
 // Which pictures become test pictures, by their names `CLASS/FILE`: those with the smallest SHA-256 of the
-// name, class by class. A picture added or taken away moves hardly any other.
+// name, class by class. Adding or removing a picture hardly moves any other.
 std::vector<bool> test_part(const std::vector<PictureEntry>& entries);
 
-// One picture as the data sets here have it: planar, of the shape (one channel: of a colour picture the mean
-// of red, green and blue).
+// One picture as data sets store it: planar, in the given shape. With one channel, a colour picture becomes
+// the mean of red, green and blue.
 std::vector<std::uint8_t> read_picture(const std::filesystem::path& path, const PictureForm& form,
                                        const ImageShape& shape);
 

@@ -292,6 +292,15 @@ TEST(Pictures, FaultsOfAListAreNamedWithTheirLine) {
   EXPECT_EQ(fault(" \n"), "train.txt: there is no picture in the list");
 }
 
+TEST(Pictures, AListMayBeginWithAByteOrderMark) {
+  const auto entries = parse_picture_list(
+      "\xef\xbb\xbf"
+      "a.png 0\r\n",
+      "", "train.txt");
+  ASSERT_EQ(entries.size(), 1u);
+  EXPECT_EQ(entries[0].path, "a.png");
+}
+
 TEST(Pictures, LabelsThatOnlyOneListHasAreSaid) {
   const TempFolder folder;
   write_pictures(folder.path());

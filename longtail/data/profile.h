@@ -11,7 +11,7 @@ namespace longtail::data {
 std::vector<std::int64_t> exponential_profile(int classes, std::int64_t n_max, double rho);
 
 // The step profile of Cao et al. (2019): the first half of the classes keeps n_max, the others n_max / rho,
-// truncated, at least 1. With an odd number of classes the middle one is among the small.
+// truncated, at least 1. With an odd number of classes the middle one counts as small.
 std::vector<std::int64_t> step_profile(int classes, std::int64_t n_max, double rho);
 
 }  // namespace longtail::data

@@ -17,8 +17,8 @@ PublishedData cifar10() {
   data.remote = {{"cifar-10-python.tar.gz", 170498071, "c58f30108f718f92721af3b95e74349a"}};
   data.places = {"cifar-10-batches-py", "cifar-10-batches-bin", "."};
   data.mean = {0.4914F, 0.4822F, 0.4465F};
-  // Of all pixels, as for CIFAR-100; (0.2023, 0.1994, 0.2010), often seen, is the mean of the images' own
-  // deviations.
+  // Over all pixels, as for CIFAR-100; the common (0.2023, 0.1994, 0.2010) is the mean of the deviations of
+  // the single images.
   data.deviation = {0.2470F, 0.2435F, 0.2616F};
   data.train_counts = each(10, 5000);
   data.test_counts = each(10, 1000);
@@ -66,7 +66,7 @@ PublishedData mnist() {
   data.places = {"mnist", "MNIST/raw", "MNIST", "."};
   data.idx = true;
   data.channels = 1;
-  // Of the 28x28 images, before padding: what the field uses.
+  // Of the 28x28 images, before padding: the values in common use.
   data.mean = {0.1307F, 0, 0};
   data.deviation = {0.3081F, 0, 0};
   data.class_names = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};

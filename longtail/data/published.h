@@ -1,5 +1,5 @@
-// The published data sets Longtail knows by name: what they are, where they come from, how to know them
-// again.
+// The published data sets that Longtail knows by name: what they are, where they come from and how to verify
+// them.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ struct PublishedData {
   std::string address;             // folder on the authors' site, with the last slash
   std::vector<RemoteFile> remote;  // an archive, or the files themselves
   std::vector<std::string>
-      places;        // folders in which it may lie under a data folder, the first is where fetch puts it
+      places;        // folders under a data folder where it may be; the first is where fetch puts it
   bool idx = false;  // IDX, otherwise CIFAR
   int channels = 3;
   std::array<float, 3> mean{};
@@ -34,12 +34,12 @@ struct PublishedData {
   std::vector<std::int64_t> train_counts;  // images of each class
   std::vector<std::int64_t> test_counts;
   std::string hash;  // data::content_hash; empty where only the checksums of files are known
-  // Of files, checked when loading: name and MD5 (32 digits) or SHA-1 (40).
+  // Checked for each file when loading: name and MD5 (32 digits) or SHA-1 (40).
   std::vector<std::pair<std::string, std::string>> checksums;
 };
 
 std::span<const PublishedData> published_data();
-// The one of that name, or nullptr.
+// The data set of that name, or nullptr.
 const PublishedData* find_published(std::string_view name);
 std::vector<std::string> published_names();
 

@@ -77,7 +77,8 @@ void check_published(const PublishedData& published, const Dataset& data, const 
   }
 }
 
-// A fit is for pictures that are read now; of images that are square already it would change the run's name and nothing else.
+// A fit applies only to pictures that are read now; for images that are already square it would change the
+// run's name and nothing else.
 void refuse_idle_fit(std::string_view name, const Dataset& data, const PictureOptions& pictures) {
   const std::string_view wanted = kFitNames[static_cast<std::size_t>(pictures.fit)];
   if (pictures.fit == Fit::kStretch || data.form == wanted) return;
@@ -183,7 +184,8 @@ std::vector<FormFiles> published_files(const PublishedData& published) {
 
 std::optional<fs::path> find_data(const PublishedData& published, const fs::path& dir) {
   const std::vector<const CifarForm*> forms = forms_of(published);
-  // Files that lie loose in a folder (the place ".") may be another set's, whose files have the same names: last.
+  // Files directly in a folder (the place ".") may belong to another data set with the same file names, so
+  // they come last.
   for (const bool loose : {false, true}) {
     for (const fs::path& base : data_folders(dir)) {
       for (const std::string& place : published.places) {

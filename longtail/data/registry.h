@@ -19,28 +19,28 @@
 
 namespace longtail::data {
 
-// Loads, checks and seals. An Error says what is wrong with the files or, if there are none, where was looked
-// and what to do. `pictures` says how picture files are read, and of which side
-// all images are: others are stretched to it, each new pixel the mean of the area it covers (published data
-// after its checksum was found right).
+// Loads, checks and seals. An Error says what is wrong with the files or, if there are none, which folders
+// were searched and what to do. `pictures` says how picture files are read, and which side all images get:
+// others are stretched to it, each new pixel being the mean of the area it covers (published data after its
+// checksum was verified).
 Dataset load_dataset(std::string_view name, const std::filesystem::path& dir = {},
                      const PictureOptions& pictures = {});
 
-// Whether `dir` means something beside that name. `folder:DIR` and others of their kind say themselves where the data
-// are; `list:TRAIN,TEST` has paths that may be relative to `dir`.
+// Whether `dir` has an effect for that name. `folder:DIR` and similar names already say where the data is;
+// `list:TRAIN,TEST` has paths that may be relative to `dir`.
 bool takes_dir(std::string_view name);
-// A UsageError if a folder was given (--data) that would do nothing beside that name.
+// A UsageError if a folder was given (--data) that would have no effect for that name.
 void refuse_idle_dir(std::string_view name, const std::filesystem::path& dir);
 
 // The folders that are searched, in order; only `dir` if it is given.
 std::vector<std::filesystem::path> data_folders(const std::filesystem::path& dir = {});
-// The file names of each form of a published data set, with the folder the form is usually in.
+// The file names of each format of a published data set, with the folder that usually holds them.
 struct FormFiles {
   std::string place;
   std::vector<std::string> names;
 };
 std::vector<FormFiles> published_files(const PublishedData& published);
-// The folder in which the files of a published data set lie, if it is found.
+// The folder that holds the files of a published data set, if it is found.
 std::optional<std::filesystem::path> find_data(const PublishedData& published,
                                                const std::filesystem::path& dir = {});
 // Where `fetch` and `import` put data without --data: $LONGTAIL_DATA or ~/.cache/longtail.

@@ -24,7 +24,7 @@ using base::StorageError;
 
 namespace {
 
-// The names of two folders change hands in one step.
+// Exchanges the names of two folders in one step.
 bool swap_names(const fs::path& a, const fs::path& b) {
   return ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0;
 }
@@ -54,7 +54,7 @@ void Staging::publish(const fs::path& folder, const fs::path& target) {
   std::error_code error;
   const fs::path old = path_.string() + ".old";
   const bool replaces = fs::exists(fs::symlink_status(target, error));
-  error.clear();  // that nothing is there is no error
+  error.clear();  // a missing target is no error
   if (replaces && swap_names(folder, target)) return;
   if (replaces) fs::rename(target, old, error);
   if (!error) {
@@ -84,7 +84,7 @@ void OutFile::write(std::span<const std::uint8_t> bytes) {
     if (put < 0) {
       const bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
       fail<StorageError>("cannot write {}: {}{}", path_.string(), std::strerror(errno),
-                         full ? "; free some space, or choose another disk with --data DIR" : "");
+                         full ? "; free some space, or choose a folder on another disk" : "");
     }
     bytes = bytes.subspan(static_cast<std::size_t>(put));
   }

@@ -1,4 +1,4 @@
-// A folder in which new data is put together. It appears under its real name whole, or disappears without a
+// A folder in which new data is assembled. It appears under its real name complete, or disappears without a
 // trace.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace longtail::data {
 
-// Asked now and then by long work; true ends it with base::Interrupted.
+// Called from time to time by long work; true ends it with base::Interrupted.
 using Stop = std::function<bool()>;
 void check_stop(const Stop& stop);
 
@@ -23,8 +23,9 @@ class Staging {
   Staging& operator=(const Staging&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
-  // Gives a folder inside the staging folder (or itself) its real name; what had that name goes, with the staging folder
-  // at the latest. Where the file system can exchange two names, there is data under the name at every moment.
+  // Gives the staging folder, or a folder inside it, its real name. What had that name before is removed,
+  // with the staging folder at the latest. If the file system can exchange two names, there is data under the
+  // name at every moment.
   void publish(const std::filesystem::path& folder, const std::filesystem::path& target);
 
  private:
@@ -49,7 +50,7 @@ class OutFile {
   int fd_ = -1;
 };
 
-// The whole of `from` as the new file `to`.
+// Copies `from` to the new file `to`.
 void copy_file(const std::filesystem::path& from, const std::filesystem::path& to, const Stop& stop);
 
 }  // namespace longtail::data

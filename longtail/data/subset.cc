@@ -246,8 +246,8 @@ Subset make_subset(const SubsetConfig& config, std::span<const std::int32_t> lab
     images[at(labels[i])].push_back(static_cast<std::int32_t>(i));
   NumpyRandomState random(seed);
   for (std::size_t k = 0; k < images.size(); ++k) {
-    // Shuffled even when all are kept: what a class gets must not depend on the profile of the classes before
-    // it.
+    // Shuffled even when all are kept: which images a class gets must not depend on how many the classes
+    // before it keep.
     if (config.profile != "natural") random.shuffle(std::span(images[k]));
     subset.first.push_back(subset.size());
     subset.indices.insert(subset.indices.end(), images[k].begin(), images[k].begin() + subset.counts[k]);
@@ -269,7 +269,7 @@ std::vector<std::int64_t> read_numbers(const std::filesystem::path& path) {
   const std::string text = base::read_text(path);
   std::vector<std::int64_t> numbers;
   int line_number = 0;
-  for (const std::string& line : base::split(text, '\n')) {
+  for (const std::string& line : base::split(base::without_mark(text), '\n')) {
     ++line_number;
     const std::string_view value = base::trim(std::string_view(line).substr(0, line.find('#')));
     if (value.empty()) continue;

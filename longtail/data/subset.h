@@ -1,4 +1,4 @@
-// A long-tailed subset: which images of the training split take part. A view of indices, no pixels.
+// A long-tailed subset: which images of the training split are used. It holds indices, no pixels.
 //
 //   SubsetConfig config{.rho = 100};
 //   Subset subset = make_subset(config, dataset.train.labels, dataset.classes(), seed);
@@ -31,11 +31,12 @@ base::ParamTable<SubsetConfig> subset_params();
 // The configuration with `default` decided: profile exp and the paper's groups for the published data sets,
 // profile natural and groups auto for your own. Undecided they count as exp and the paper's groups.
 SubsetConfig decided(const SubsetConfig& config, std::string_view dataset);
-// A UsageError if a ratio was asked for but the profile, decided, takes none.
+// For a ratio that the user gave: a UsageError if the decided profile takes none.
 void refuse_idle_ratio(const SubsetConfig& decided, std::string_view dataset);
-// The same of all that says how classes are cut: the ratio, if one was given, the largest size and the class order.
+// The same for everything that says how classes are cut: the ratio, if one was given, the largest size and
+// the class order.
 void refuse_idle_cut(const SubsetConfig& decided, std::string_view dataset, bool ratio_given);
-// Whether the profile is cut to a ratio (exp, step) or has the one it has (natural, counts).
+// Whether the profile is cut to a given ratio (exp, step) rather than taken as it is (natural, counts).
 bool takes_ratio(const SubsetConfig& config);
 // Whether a class order is the name of a file.
 bool is_order_file(std::string_view class_order);
@@ -53,15 +54,15 @@ struct Subset {
 };
 
 // Number of images of each class under the profile, by label. `available` is what the data set has; an Error
-// says which class has too few, or which parameter is none of subset_params(). The seed matters only to the class
-// order `shuffled`.
+// says which class has too few, or which parameter subset_params() does not allow. The seed matters only for
+// the class order `shuffled`.
 std::vector<std::int64_t> profile_counts(const SubsetConfig& config, std::span<const std::int64_t> available,
                                          std::int64_t seed = 0);
 
 // The paper's construction: for each class by label the images in file order, shuffled by one NumPy
-// RandomState(seed) carried through all classes; the first n_k kept. So the subsets of one seed are nested: a
-// class with fewer images has the first of those that it has under any other profile. Profile `natural` keeps
-// every image, in file order.
+// RandomState(seed) carried through all classes; the first n_k are kept. So the subsets of one seed are
+// nested: a class with fewer images keeps the first of those that it has under any other profile. The profile
+// `natural` keeps every image, in file order.
 Subset make_subset(const SubsetConfig& config, std::span<const std::int32_t> labels, int classes,
                    std::int64_t seed);
 

@@ -245,6 +245,15 @@ TEST(Profile, ReadsCountsFromAFile) {
               ElementsAre(3, 0, 10));
 }
 
+TEST(Profile, ReadsCountsThatASpreadsheetSavedWithAByteOrderMark) {
+  const std::vector<std::int64_t> available = {10, 10, 10};
+  const TemporaryFile file(
+      "\xef\xbb\xbf"
+      "3\r\n0\r\n10\r\n");
+  EXPECT_THAT(profile_counts({.profile = "counts", .counts_file = file.path()}, available),
+              ElementsAre(3, 0, 10));
+}
+
 TEST(Profile, SaysWhatIsWrong) {
   const std::vector<std::int64_t> available = {10, 10, 10};
   const auto with_file = [&](const std::string& text) {

@@ -1,4 +1,4 @@
-// For tests: a folder that disappears, files in the published forms made by hand, small pictures.
+// For tests: a folder that disappears, files in the published formats made by hand, small pictures.
 #pragma once
 
 #include <archive.h>
@@ -109,14 +109,14 @@ inline std::string pickled_matrix(std::uint32_t rows, std::uint32_t columns, std
          pickled(-1) + std::string("K\0tb", 4) + (column_major ? "\x88" : "\x89") + "T" +
          little_endian(static_cast<std::uint32_t>(bytes.size()), 4) + std::string(bytes) + "tb";
 }
-// A dictionary of values that are already pickled.
+// A pickled dictionary of values that are already pickled.
 inline std::string pickled_dict(const std::vector<std::pair<std::string, std::string>>& items) {
   std::string text = "\x80\x02}q\x01(";
   for (const auto& [key, value] : items) text += pickled(key) + value;
   return text + "u.";
 }
 
-// Images whose pixels say which they are.
+// Images that differ in their pixels.
 inline std::string test_pixels(std::size_t images, unsigned seed = 1) {
   std::string pixels(images * 3 * kPixels, '\0');
   for (std::size_t i = 0; i < pixels.size(); ++i)

@@ -18,13 +18,13 @@ namespace fs = std::filesystem;
 using base::fail;
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 32;
-// The published archives hold some ten; a file of a kilobyte can hold any number of empty ones.
+// The published archives hold about ten files; a tiny archive can hold any number of empty ones.
 constexpr int kMostEntries = 10000;
 
 using Archive = std::unique_ptr<archive, int (*)(archive*)>;
 
 Archive open_archive(const fs::path& path) {
-  std::error_code ignored;  // a FIFO would wait for a writer
+  std::error_code ignored;  // opening a FIFO would wait for a writer
   if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
     fail("cannot read {}: it is not a regular file", path.string());
   }
@@ -39,7 +39,7 @@ Archive open_archive(const fs::path& path) {
   return reader;
 }
 
-// The path of an entry under our folder.
+// The path of an entry below the target folder; an Error if it would leave that folder.
 fs::path safe_path(const fs::path& archive_path, archive_entry* entry) {
   const char* name = archive_entry_pathname(entry);
   const fs::path path = name ? fs::path(name).lexically_normal() : fs::path();

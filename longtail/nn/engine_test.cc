@@ -26,6 +26,7 @@ TEST(Engine, AnUnknownKindIsExplainedWithAllThereAre) {
   const std::string error = refusal("refernce");
   EXPECT_THAT(error, HasSubstr("did you mean `reference`"));
   for (const EngineInfo& engine : engines()) EXPECT_THAT(error, HasSubstr(engine.name));
+  EXPECT_THROW(resolve_engine("onednn"), base::UsageError);
 }
 
 TEST(Engine, TheRegistryHasTheNamesThatTheParametersList) {

@@ -51,7 +51,7 @@ const EngineInfo& find(std::string_view kind) {
   }
   const std::vector<std::string> choices = engine_choices();
   base::fail<base::UsageError>("unknown engine `{}`{}; there are {}", kind, base::did_you_mean(kind, choices),
-             base::join(choices, ", "));
+                               base::join(choices, ", "));
 }
 
 }  // namespace

@@ -99,28 +99,31 @@ ResNetSpec make_spec(std::string_view model, std::string_view shortcut, int clas
                      int side, std::string_view head) {
   ResNetSpec spec;
   if (std::find(kModels.begin(), kModels.end(), model) == kModels.end()) {
-    base::fail<base::UsageError>("unknown model `{}`{}; there are {}", model, base::did_you_mean(model, kModels),
-               base::join(kModels, ", "));
+    base::fail<base::UsageError>("unknown model `{}`{}; there are {}", model,
+                                 base::did_you_mean(model, kModels), base::join(kModels, ", "));
   }
   spec.depth = static_cast<int>(*base::parse_integer(model.substr(6)));
   if (shortcut == "pad") {
     spec.shortcut = Shortcut::kPad;
   } else if (shortcut != "projection") {
-    base::fail<base::UsageError>("unknown shortcut `{}`{}; there are {}", shortcut, base::did_you_mean(shortcut, kShortcuts),
-               base::join(kShortcuts, ", "));
+    base::fail<base::UsageError>("unknown shortcut `{}`{}; there are {}", shortcut,
+                                 base::did_you_mean(shortcut, kShortcuts), base::join(kShortcuts, ", "));
   }
   if (head == "cosine") {
     spec.head = Head::kCosine;
   } else if (head != "linear") {
     base::fail<base::UsageError>("unknown head `{}`{}; there are {}", head, base::did_you_mean(head, kHeads),
-               base::join(kHeads, ", "));
+                                 base::join(kHeads, ", "));
   }
   if (classes < 1) base::fail<base::UsageError>("a network of {} classes; at least 1 is needed", classes);
-  if (channels != 1 && channels != 3) base::fail<base::UsageError>("images of {} channels; a network takes 1 or 3", channels);
-  if (width != 1 && width != 2 && width != 4) base::fail<base::UsageError>("a network of width {}; it is 1, 2 or 4", width);
+  if (channels != 1 && channels != 3)
+    base::fail<base::UsageError>("images of {} channels; a network takes 1 or 3", channels);
+  if (width != 1 && width != 2 && width != 4)
+    base::fail<base::UsageError>("a network of width {}; it is 1, 2 or 4", width);
   if (side < 16 || side > 128 || side % 8 != 0) {
-    base::fail<base::UsageError>("images of {} by {} pixels; a network takes a side that is a multiple of 8 from 16 to 128",
-               side, side);
+    base::fail<base::UsageError>(
+        "images of {} by {} pixels; a network takes a side that is a multiple of 8 from 16 to 128", side,
+        side);
   }
   spec.classes = classes;
   spec.channels = channels;

@@ -1,7 +1,7 @@
-// From uniform to class-balanced as far as it helps: P(k) = (1 - l) n_k / n + l / K. The classes are cut into
-// three groups of equally many, by their images. After each epoch the held-out accuracy of the worst group is
-// looked at; when `patience` epochs have brought no new best, l grows by `step` (to 1 at most) and the wait
-// begins again.
+// From uniform to class-balanced as far as it helps: P(k) = (1 - l) n_k / n + l / K. The classes are divided
+// by size into three groups with equally many classes. After each epoch the held-out accuracy of the worst
+// group is checked; after `patience` epochs without a new best, l grows by `step` (to 1 at most) and the wait
+// starts again.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -32,8 +32,8 @@ std::vector<int> thirds(std::span<const std::int64_t> counts) {
   return group;
 }
 
-// The lowest mean accuracy of a group; a class or a group without images to measure on does not count. Infinite if
-// there is none other.
+// The lowest mean accuracy of a group. Classes and groups without images to measure on do not count; infinite
+// if there are no others.
 double worst_group(std::span<const double> accuracy, std::span<const int> group) {
   std::array<double, 3> sum{};
   std::array<int, 3> classes{};
@@ -67,7 +67,7 @@ class Adaptive final : public Named<AdaptiveConfig> {
   }
 
  private:
-  // Told again from the first epoch on, so there is nothing to save.
+  // Computed again from the first epoch on, so there is no state to save.
   double lambda(std::span<const std::int64_t> counts, const Situation& situation) const {
     const std::vector<int> group = thirds(counts);
     double best = -1;

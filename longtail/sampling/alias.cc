@@ -12,7 +12,7 @@ namespace {
 using Fixed = unsigned __int128;  // in units of 2^-64 of a slot
 constexpr Fixed kSlot = Fixed{1} << 64;
 
-// The probabilities as whole numbers that fill the slots exactly; integers make the rest of the work free of
+// The probabilities as integers that fill the slots exactly, so that the rest of the construction has no
 // rounding.
 std::vector<Fixed> weights_of(std::span<const double> probabilities) {
   const long double sum = std::accumulate(probabilities.begin(), probabilities.end(), 0.0L);
@@ -21,7 +21,7 @@ std::vector<Fixed> weights_of(std::span<const double> probabilities) {
   const auto classes = static_cast<long double>(probabilities.size());
   std::vector<Fixed> weights;
   for (const double p : probabilities) weights.push_back(static_cast<Fixed>(p / sum * classes * 0x1.0p64L));
-  // What rounding leaves over, about 2^-64 a class, goes to the largest.
+  // What rounding leaves over, about 2^-64 per class, goes to the largest.
   const Fixed whole = kSlot * probabilities.size();
   *std::max_element(weights.begin(), weights.end()) +=
       whole - std::accumulate(weights.begin(), weights.end(), Fixed{0});

@@ -1,6 +1,6 @@
 // The alias table of Walker and Vose: a draw from K classes with given probabilities from 64 random bits, in
-// constant time. The table is made in whole numbers: a class is drawn with its probability to the precision
-// of a double.
+// constant time. The table is built from integers: a class is drawn with its probability to the precision of
+// a double.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ class AliasTable {
   // drawn.
   explicit AliasTable(std::span<const double> probabilities);
 
-  // The high part of bits * K chooses a slot, the low part, a fresh fraction, between the slot's class and
-  // its alias.
+  // The high part of bits * K chooses a slot; the low part is a fresh fraction that chooses between the
+  // slot's class and its alias.
   std::int32_t draw(std::uint64_t bits) const {
     const auto product = static_cast<unsigned __int128>(bits) * thresholds_.size();
     const auto slot = static_cast<std::size_t>(product >> 64);

@@ -14,7 +14,7 @@ BatchOdds batch_odds(double probability, std::int64_t count, std::int64_t total,
     odds.absent = std::pow(1 - probability, batch);
     return odds;
   }
-  // The i-th draw misses with what is left of the others over what is left of all.
+  // The i-th draw misses the class with probability (other images left) / (all images left).
   odds.absent = 1;
   for (int i = 0; i < batch && odds.absent > 0; ++i) {
     const auto others = static_cast<double>(total - count - i);

@@ -15,11 +15,11 @@ struct BatchOdds {
   double absent = 0;       // chance that a batch has none
 };
 
-// Of something with `count` of `total` images and that probability of a draw. Without replacement the draws
-// of a batch are different images (hypergeometric), and the chance of none is smaller.
+// For a class with `count` of `total` images and this probability of a draw. Without replacement the draws of
+// a batch are different images (hypergeometric), and the chance of none is smaller.
 BatchOdds batch_odds(double probability, std::int64_t count, std::int64_t total, int batch, bool replacement);
 
-// Of every class in a situation.
+// For every class in a situation.
 std::vector<BatchOdds> batch_odds(const Strategy& strategy, std::span<const std::int64_t> counts,
                                   const Situation& situation, int batch);
 

@@ -15,7 +15,7 @@ struct ChiSquare {
 // `observed` may hold a count at a class of probability 0: then p is 0.
 ChiSquare chi_square(std::span<const std::int64_t> observed, std::span<const double> probabilities);
 
-// The chance that a chi-square variable of that many degrees of freedom is at least x.
+// The chance that a chi-square variable with `freedom` degrees of freedom is at least x.
 double chi_square_tail(double x, int freedom);
 
 }  // namespace longtail::sampling

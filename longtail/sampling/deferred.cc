@@ -65,7 +65,7 @@ int epoch_of_change(double at, int epochs) {
 }
 
 StrategyKind deferred() {
-  // Checked when they are made; a check here as well would make the inner ones twice at each level.
+  // The inner strategies are checked when they are built; a check here would build them twice at each level.
   const auto later = [](const std::string&) {};
   base::ParamTable<DeferredConfig> table;
   table.add("first", &DeferredConfig::first, "The strategy at the beginning.").check("a strategy", later);

@@ -3,7 +3,7 @@
 namespace longtail::sampling {
 
 #if !defined( \
-    __x86_64__)  // another kind of CPU: nothing is done many at once, and the caller does all one by one
+    __x86_64__)  // on another kind of CPU nothing is vectorised, and the caller makes all draws one by one
 
 std::size_t draw_avx2(const DrawTask&, std::int64_t*, std::size_t) { return 0; }
 std::size_t draw_avx512(const DrawTask&, std::int64_t*, std::size_t) { return 0; }

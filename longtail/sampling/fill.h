@@ -1,6 +1,6 @@
 // Many draws at once with the vector instructions of this CPU. Each function writes as many whole vectors as
-// fit and returns how many draws that is; the caller does the rest one by one. The values are those of the
-// plain twins, IndexStream::at and Permutation, bit for bit.
+// fit and returns how many draws that is; the caller makes the rest one by one. The values are those of the
+// plain counterparts, IndexStream::at and Permutation, bit for bit.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace longtail::sampling {
 
-// Draws with replacement. Needs fewer than 2^32 images, so that a place in the subset fits into a word.
+// Draws with replacement. Needs fewer than 2^32 images, so that a position in the subset fits into 32 bits.
 struct DrawTask {
   std::uint64_t position;  // of the first draw
   std::uint64_t stride;    // between two draws
@@ -18,7 +18,7 @@ struct DrawTask {
   std::uint32_t classes;
   const std::uint64_t* thresholds;  // of the alias table
   const std::uint64_t*
-      places;  // slot by slot for its own class, then for its alias: first image | count << 32
+      places;  // for each slot, the place of its own class, then of its alias: first image | count << 32
 };
 
 inline constexpr std::size_t kMostRounds = 24;  // of a permutation

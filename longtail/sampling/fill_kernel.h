@@ -1,15 +1,15 @@
-// The vector code of fill.h, written once over `Lanes`: how a CPU does it (fill_avx2.cc, fill_avx512.cc).
-// Included only there, and includes nothing with code of its own: those files are compiled for CPUs that not
-// everyone has.
+// The vector code of fill.h, written once for any `Lanes`, the operations of one kind of CPU (fill_avx2.cc,
+// fill_avx512.cc). Included only there, and includes nothing with code of its own: those files are compiled
+// for CPUs that not everyone has.
 #pragma once
 
 #include "longtail/sampling/fill.h"
 
 namespace longtail::sampling {
 
-// Philox 4x32-10 in 64-bit lanes. Only the low half of a lane counts; multiplying ignores the rest, so what
-// the rounds leave in the high halves is never cleared. The keys of the rounds are made once: spreading a
-// number over a vector would cost as much as the rest of a round.
+// Philox 4x32-10 in 64-bit lanes. Only the low half of a lane counts; multiplication ignores the rest, so
+// what the rounds leave in the high halves is never cleared. The keys of the rounds are computed once:
+// spreading a number over a vector would cost as much as the rest of a round.
 template <class Lanes>
 class PhiloxLanes {
  public:
@@ -91,12 +91,12 @@ inline void feistel(Vector* half, const Vector* other, const Vector* key, Vector
   for (std::size_t v = 0; v < kVectors; ++v)
     x[v] = Lanes::exclusive_or(x[v], Lanes::template down32<16>(x[v]));
   for (std::size_t v = 0; v < kVectors; ++v) x[v] = Lanes::add32(half[v], Lanes::high32(x[v], bound));
-  // Below the bound already: the difference wraps and is larger.
+  // If the sum is already below the bound, the difference wraps around and is larger.
   for (std::size_t v = 0; v < kVectors; ++v) half[v] = Lanes::min32(x[v], Lanes::sub32(x[v], bound));
 }
 
-// The halves of consecutive positions, advanced by addition: a division a position would cost more than the
-// rounds.
+// The halves of consecutive positions, advanced by addition: one division per position would cost more than
+// the rounds.
 template <class Lanes>
 struct Halves {
   using Vector = typename Lanes::Vector;
@@ -121,7 +121,7 @@ struct Halves {
 };
 
 // `kVectors` vectors side by side: a round waits for its multiplications, and the other vectors fill the
-// time. Returns the draws done, whole multiples of the vectors from `done` on.
+// time. Continues after `done` draws in whole groups of vectors; returns how many draws are done then.
 template <class Lanes, std::size_t kVectors>
 std::size_t permute_together(const PermuteTask& task, const typename Lanes::Vector* keys, std::int64_t* out,
                              std::size_t done, std::size_t count) {

@@ -1,6 +1,6 @@
 // More of what the network gets wrong: P(k) proportional to (1 - a_k + floor)^power, a_k the accuracy of
-// class k on the training draws of the epoch before (or the last epoch in which it was drawn). The first
-// epoch has uniform's probabilities.
+// class k on the training draws of the previous epoch (or the last epoch in which it was drawn). The first
+// epoch has the probabilities of uniform sampling.
 #include <cmath>
 
 #include "longtail/sampling/kind.h"

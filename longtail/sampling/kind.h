@@ -1,4 +1,4 @@
-// What the files of the strategies share. One file per strategy ends with one function that returns its
+// What the files of the strategies share. Each strategy has a file that ends with a function that returns its
 // variant; strategy.cc lists them.
 #pragma once
 
@@ -43,13 +43,12 @@ class Named : public Strategy {
 
 using base::NoParameters;
 
-// For strategies with feedback: an Error if the accuracies of an epoch done are missing.
+// For strategies with feedback: an Error if the accuracies of a finished epoch are missing.
 void check_history(const Strategy& strategy, std::span<const std::int64_t> counts,
                    const Situation& situation);
 
-// The number of images, and of classes that have any.
+// The number of images.
 std::int64_t images_of(std::span<const std::int64_t> counts);
-std::int64_t classes_with_images(std::span<const std::int64_t> counts);
 
 // The probabilities proportional to weight(count); a class without images gets 0.
 template <class Weight>

@@ -12,7 +12,8 @@ namespace longtail::sampling {
 
 class Permutation {
  public:
-  // Few values need more rounds to be mixed: with 24 all permutations of six are equally likely.
+  // Few values need more rounds to be mixed: with 24 rounds all permutations of six values are equally
+  // likely.
   static constexpr std::size_t kRounds = 8;
   static constexpr std::size_t kRoundsOfFew = 24;
   static constexpr std::uint64_t kFew = 1024;
@@ -33,7 +34,7 @@ class Permutation {
     return position;
   }
 
-  // The parts, for those who compute many values at once.
+  // The parts, for code that computes many values at once.
   std::uint32_t left_size() const { return left_size_; }
   std::uint32_t right_size() const { return right_size_; }
   std::span<const RoundKey> keys() const { return std::span(keys_).first(rounds_); }

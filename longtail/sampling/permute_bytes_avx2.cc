@@ -9,7 +9,7 @@ namespace {
 
 using Bytes = __m256i;
 constexpr std::size_t kLanes = 32;
-// Vectors at a time: one alone would wait for each round to end.
+// Vectors at a time: a single one would wait for each round to end.
 constexpr std::size_t kVectors = 4;
 
 struct Halves {
@@ -23,7 +23,7 @@ Bytes all(unsigned value) { return _mm256_set1_epi8(static_cast<char>(value)); }
 
 Bytes at_least(Bytes a, Bytes b) { return _mm256_cmpeq_epi8(_mm256_max_epu8(a, b), a); }
 
-// a - b modulo the bound, of numbers below the bound, but that b may be the bound.
+// a - b modulo the bound, for a below the bound and b at most the bound.
 Bytes subtract(Bytes a, Bytes b, Bytes bound) {
   return _mm256_add_epi8(_mm256_sub_epi8(a, b), _mm256_andnot_si256(at_least(a, b), bound));
 }
@@ -49,7 +49,7 @@ class Rounds {
     return static_cast<std::uint32_t>(_mm256_movemask_epi8(
         _mm256_and_si256(_mm256_cmpeq_epi8(h.right, last_right_), at_least(h.left, left_beyond_))));
   }
-  // Where such a value ends: mapped again until it is inside.
+  // Maps such a value again until it is inside.
   std::int64_t walk(std::int64_t value) const {
     const int left_size = rounds_.left_size, right_size = rounds_.right_size;
     int left = static_cast<int>(value % left_size), right = static_cast<int>(value / left_size);
@@ -65,8 +65,9 @@ class Rounds {
   }
 
  private:
-  // Subtracts table[other half] from a half, 16 entries of the table at a time. Where the other half is among them, adding
-  // 0x70 keeps its low four bits and leaves bit 7 clear; everywhere else it sets bit 7, for which a shuffle gives 0.
+  // Subtracts table[other half] from a half, 16 entries of the table at a time. Where the other half is among
+  // them, adding 0x70 keeps its low four bits and leaves bit 7 clear; everywhere else it sets bit 7, for
+  // which a shuffle gives 0.
   template <Bytes Halves::*kHalf, Bytes Halves::*kOther>
   static void round(Group& group, const std::uint8_t* table, unsigned entries, Bytes bound) {
     const Bytes select = all(0x70), sixteen = all(16);
@@ -92,7 +93,7 @@ class Rounds {
   Bytes left_size_, right_size_, last_right_, left_beyond_;
 };
 
-// The halves of 32 positions, and of those that follow.
+// The halves of 32 positions; next() advances to the following 32.
 class Positions {
  public:
   Positions(const ByteRounds& rounds, std::uint64_t position, std::uint64_t stride)
@@ -122,7 +123,7 @@ class Positions {
   Halves now_;
 };
 
-// The first `count` lanes; in place of the others, if there are any, the very first.
+// The first `count` lanes; the other lanes repeat the first one.
 Halves first_of(Halves h, std::size_t count) {
   const auto repeat = [&](Bytes half) {
     alignas(32) unsigned char lanes[kLanes];
@@ -175,7 +176,7 @@ void permute_bytes_avx2(const ByteRounds& byte_rounds, std::uint64_t position, s
     write(group, out + i);
   }
   if (i == count) return;
-  // The rest, and the position of its first lane again in place of those beyond the last.
+  // The rest; lanes beyond the last position repeat its first lane.
   const Halves first = first_of(positions.next(), count - i);
   Group group{{first}};
   for (std::size_t v = 1; v < kVectors; ++v) {

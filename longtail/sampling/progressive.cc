@@ -12,8 +12,8 @@ struct ProgressiveConfig {
   double gamma = 1;
 };
 
-// lambda(t) = (t / (T - 1))^gamma; exactly 0 at the first epoch and 1 at the last. A single epoch is the last
-// one.
+// lambda(t) = (t / (T - 1))^gamma; exactly 0 at the first epoch and 1 at the last. A single epoch counts as
+// the last one.
 double lambda(const Situation& now, double gamma) {
   if (now.epochs <= 1) return 1.0;
   const double part = static_cast<double>(now.epoch) / (now.epochs - 1);

@@ -9,8 +9,8 @@
 namespace longtail::sampling {
 namespace {
 
-// Of base::kOkabeIto: those of the paper's strategies, and those that are left for others (black for text,
-// yellow is too pale for lines).
+// Indices into base::kOkabeIto: the colours of the paper's strategies, and those left for other strategies
+// (yellow is too pale for lines).
 constexpr std::array<std::size_t, kPaperStrategies.size()> kColours = {5, 6, 3, 7};
 constexpr std::array<std::size_t, 3> kOtherColours = {1, 2, 0};
 

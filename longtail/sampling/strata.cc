@@ -10,7 +10,7 @@
 namespace longtail::sampling {
 namespace {
 
-// The shares in units, adding up to the whole line: what rounding leaves goes to the longest.
+// The shares in units of the line, adding up to its length: what rounding leaves over goes to the longest.
 std::vector<std::uint64_t> lengths_of(std::span<const double> probabilities, int batch) {
   std::vector<std::uint64_t> lengths;
   for (const double p : probabilities) {

@@ -1,9 +1,9 @@
-// Stratified batches: of the b draws of a batch, class k gets floor(b p_k) or that and one more, b p_k on
-// average. The classes lie one after the other on a line of length b, each as long as its share b p_k; the
-// draws of a batch are the points u, 1 + u, 2 + u, ... of that line (systematic sampling) with one random u.
-// The order of the classes on the line is one of 16 fixed ones, chosen at random for each batch, so that any
-// two classes can meet. Which of the points comes first is random too; the others follow in a circle. So every
-// position has the probabilities of the strategy, and a batch that is cut short is part of one, without bias.
+// Stratified batches: of the b draws of a batch, class k gets floor(b p_k) or one more, b p_k on average. The
+// classes lie one after the other on a line of length b, each as long as its share b p_k; the draws of a
+// batch are the points u, 1 + u, 2 + u, ... on that line (systematic sampling) with one random u. The order
+// of the classes on the line is one of 16 fixed ones, chosen at random for each batch, so that any two
+// classes can meet. Which point comes first is random too; the others follow cyclically. So every position
+// has the probabilities of the strategy, and an incomplete batch is an unbiased part of a whole one.
 #pragma once
 
 #include <array>
@@ -16,12 +16,11 @@ namespace longtail::sampling {
 class Strata {
  public:
   static constexpr int kOrders = 16;
-  // Lengths are whole multiples of 1 / kUnit, so that a share that is a whole number gets exactly that many
-  // draws.
+  // Lengths are multiples of 1 / kUnit, so that a share that is a whole number gets exactly that many draws.
   static constexpr std::uint64_t kUnit = std::uint64_t{1} << 44;
 
-  // One order of the classes: where class `classes[i]` ends on the line; it begins where the one before it
-  // ends.
+  // One order of the classes. Class `classes[i]` ends at `ends[i]` on the line and begins where the one
+  // before it ends.
   struct Order {
     std::vector<int> classes;
     std::vector<std::uint64_t> ends;

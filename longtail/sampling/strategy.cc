@@ -56,7 +56,7 @@ void refuse_late_change(std::string_view param, std::string_view text, const std
 
 void refuse_feedback(const Strategy& strategy) {
   if (strategy.feedback() == Feedback::kNone) return;
-  base::fail(
+  base::fail<base::UsageError>(
       "strategy `{}` depends on the accuracies of the classes during a training, so it cannot be computed "
       "ahead of one; `longtail train` runs it, and the log of the run has what it saw",
       strategy.name());

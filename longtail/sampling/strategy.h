@@ -34,23 +34,24 @@ enum class Feedback {
   kHeldOut,        // the held-out part of the training subset
 };
 
-// Of what is one thing until an epoch and another from it on (`deferred`).
+// Describes a choice that is one thing before an epoch and another from that epoch on (`deferred`).
 struct Deferral {
-  std::string first;  // what it is until then
+  std::string first;  // what it is before that epoch
   int epoch = 0;      // the first epoch of the second, counted from 0
   std::vector<int> changes =
-      {};  // the epochs of all changes, those inside the parts too, in the order of the parts
+      {};  // the epochs of all changes, including those inside the parts, in the order of the parts
 };
 
-// That of what is `first` until `epoch`, if its parts change so themselves.
+// The Deferral of a choice that is `first` before `epoch`. `before` and `after` are those of its two parts,
+// if these change too.
 Deferral deferral_between(std::string first, int epoch, const std::optional<Deferral>& before,
                           const std::optional<Deferral>& after);
 
-// The epoch that `at` of something deferred stands for: `at` itself or, below 1, a part of the training, whose last
-// epoch has the second at the latest.
+// The epoch that `at` of a deferred choice means: `at` itself or, below 1, that part of the training, but at
+// the latest the last epoch.
 int epoch_of_change(double at, int epochs);
 
-// Its name() is as it is written in a study file, parameters at their default left out: "power:q=0.25".
+// Its name() is as written in a study file, parameters at their default left out: "power:q=0.25".
 class Strategy : public base::Chosen {
  public:
   // Probability of each class, summing to 1; 0 for a class without images.
@@ -64,10 +65,10 @@ class Strategy : public base::Chosen {
   // independent draws. Needs the situation's batch size.
   virtual bool stratified(const Situation&) const { return false; }
 
-  // What it must be told about the classes' accuracy.
+  // Which accuracies of the classes it must be given.
   virtual Feedback feedback() const { return Feedback::kNone; }
 
-  // In a training of so many epochs; none unless it is another strategy until an epoch.
+  // The change in a training of this many epochs; nothing unless the strategy changes to another one.
   virtual std::optional<Deferral> deferral(int /*epochs*/) const { return std::nullopt; }
 };
 
@@ -81,13 +82,16 @@ std::string canonical_strategy(std::string_view text);
 // Every strategy with its parameters and a sentence, for --help, the documentation and other languages.
 const std::vector<base::VariantInfo>& strategies();
 
-// A UsageError if a change lies beyond the last epoch, or not after the one before it: what never comes to one of its
-// parts would train, and stand in tables, under a wrong name. `param` is what the text was given for: "strategy",
-// "loss".
+// A UsageError if a change is beyond the last epoch, or not after the change before it: a part would never be
+// used, and the run would be trained, and listed in tables, under a wrong name. `param` is the parameter that
+// the text was given for: "strategy", "loss".
 void refuse_late_change(std::string_view param, std::string_view text, const std::optional<Deferral>& change,
                         int epochs);
 
-// For commands that work ahead of a training: an Error if the strategy needs feedback from one.
+// For commands that work ahead of a training: a UsageError if the strategy needs feedback from one.
 void refuse_feedback(const Strategy& strategy);
+
+// K in the formulas of the strategies.
+std::int64_t classes_with_images(std::span<const std::int64_t> counts);
 
 }  // namespace longtail::sampling

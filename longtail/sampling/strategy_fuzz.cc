@@ -1,4 +1,4 @@
-// Any text is a strategy or an Error; a strategy is read back from its name unchanged and gives
+// Any text is a strategy or an Error; a strategy is read back unchanged from its name and gives
 // probabilities.
 #include <cmath>
 #include <cstddef>

@@ -34,7 +34,7 @@ class Stratified final : public Strategy {
 
 StrategyKind stratified() {
   base::ParamTable<StratifiedConfig> table;
-  // Checked when it is made.
+  // Checked when it is built.
   table.add("of", &StratifiedConfig::of, "The strategy whose shares a batch has.")
       .check("a strategy", [](const std::string&) {});
   return kind_of<Stratified>(

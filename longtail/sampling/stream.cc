@@ -10,10 +10,11 @@
 namespace longtail::sampling {
 namespace {
 
-constexpr std::size_t kWorthTables = 1024;  // draws at a time from which on byte_rounds pay
+constexpr std::size_t kWorthTables = 1024;  // from this many draws at a time, byte_rounds pays off
 constexpr std::int64_t kMostImages = std::int64_t{1} << 61;
 
-// The first image and the number of images of each slot's own class and of its alias, a word each.
+// For each slot, its own class and its alias: the first image and the number of images, in one word per
+// class.
 std::vector<std::uint64_t> places_of(const AliasTable& table, std::span<const std::int64_t> first,
                                      std::span<const std::int64_t> counts) {
   std::vector<std::uint64_t> places;
@@ -26,7 +27,7 @@ std::vector<std::uint64_t> places_of(const AliasTable& table, std::span<const st
   return places;
 }
 
-// Refused before a strategy adds them up.
+// Checks the counts before a strategy adds them up.
 std::span<const std::int64_t> checked(std::span<const std::int64_t> counts, int epoch) {
   if (epoch < 0) base::fail("there is no epoch {}; they are counted from 0", epoch);
   std::int64_t total = 0;
@@ -145,8 +146,8 @@ std::size_t IndexStream::fill_vectors(std::uint64_t position, std::span<std::int
   return done;
 }
 
-// The few that fell beyond the last image go on to where they end. Looked for a handful at a time: the sign
-// of a difference says "beyond" and needs no branch.
+// Continues the cycle walk of the few values beyond the last image. They are searched for a handful at a
+// time: the sign of a difference says "beyond" and needs no branch.
 void IndexStream::walk_on(std::span<std::int64_t> images) const {
   constexpr std::size_t kHandful = 16;
   const std::int64_t last = total_ - 1;

@@ -31,14 +31,14 @@ class IndexStream {
 
   // Draws in an epoch: the number of images, or this part of it.
   std::int64_t size() const;
-  // The position in the whole epoch of the i-th draw of this stream: i, but for a part. Augmentation is keyed
-  // by it.
+  // The position in the whole epoch of the i-th draw of this stream: i itself unless this is a part.
+  // Augmentation is keyed by it.
   std::int64_t position(std::int64_t i) const { return offset_ + i * stride_; }
 
   // The image of the i-th draw: an index into the subset, whose images are ordered class after class. Draws
-  // with replacement may go on beyond size(); a permutation may not (an Error).
+  // with replacement may continue beyond size(); a permutation may not (an Error).
   std::int64_t at(std::int64_t i) const;
-  // Many at once, i = first, first + 1, ...; the fast way.
+  // Many draws at once, i = first, first + 1, ...; the fast way.
   void fill(std::int64_t first, std::span<std::int64_t> out) const { fill(first, out, cpu_); }
   // The same values with the instructions of a chosen CPU, for tests and benchmarks.
   void fill(std::int64_t first, std::span<std::int64_t> out, base::Cpu cpu) const;
@@ -46,7 +46,7 @@ class IndexStream {
   // The class an image index belongs to.
   int class_of(std::int64_t image) const;
   const std::vector<double>& probabilities() const { return probabilities_; }
-  // True if every image comes exactly once.
+  // True if every image is drawn exactly once.
   bool is_permutation() const { return is_permutation_; }
 
  private:

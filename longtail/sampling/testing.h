@@ -8,8 +8,8 @@
 
 namespace longtail::sampling {
 
-// n_max, falling by a constant factor to n_max / rho. The data module has the real one, with its corner
-// cases; the samplers do not know the data module.
+// n_max, falling by a constant factor to n_max / rho. The data module has the real profile, with its corner
+// cases; the samplers do not depend on the data module.
 inline std::vector<std::int64_t> long_tail(int classes, std::int64_t n_max, double rho) {
   const double mu = std::pow(rho, -1.0 / (classes - 1));
   std::vector<std::int64_t> counts;
@@ -23,7 +23,7 @@ inline std::vector<std::int64_t> long_tail(int classes, std::int64_t n_max, doub
 // The 100 classes of the paper at rho = 100.
 inline const std::vector<std::int64_t> kPaper = long_tail(100, 500, 100);
 
-// Of the many chi-square tests with fixed seeds none may fall below.
+// No p-value of the many chi-square tests with fixed seeds may be below this.
 inline constexpr double kStrict = 1e-4;
 
 }  // namespace longtail::sampling

@@ -1,4 +1,4 @@
-// Instance-balanced sampling: every image once per epoch, so a class has the share of its images.
+// Instance-balanced sampling: every image once per epoch, so a class has the same share as its images.
 #include "longtail/sampling/kind.h"
 
 namespace longtail::sampling {

@@ -1,5 +1,5 @@
-// The bias and variance of a mini-batch gradient, exactly, from the moments of the per-image gradients of
-// each class.
+// The exact bias and variance of a mini-batch gradient, from the moments of the per-image gradients of each
+// class.
 //
 // A batch is b draws: a class by its weight w_k, then an image of it uniformly. With g_k the mean gradient of
 // class k and sigma_k^2 its variance (mean squared distance to g_k), the mean of the batch's gradient is
@@ -15,7 +15,7 @@
 
 namespace longtail::theory {
 
-// What the formula needs to know of the gradients: no vector, only inner products.
+// What the formula needs to know about the gradients: no vectors, only inner products.
 struct Moments {
   std::vector<std::int64_t> counts;  // images of each class
   std::vector<double> within;        // sigma_k^2: mean squared distance of a gradient of class k to g_k
@@ -28,8 +28,8 @@ struct Moments {
 };
 
 // Moments as the paper assumes them, for predictions before any network exists: the same sigma^2 in every
-// class (A2), class gradients orthogonal and of one length. Then |bias|^2 = norm2 * |w - pi|^2, the deviation
-// of the weights.
+// class (A2), class gradients orthogonal and of equal length. Then |bias|^2 = norm2 * |w - pi|^2, the
+// deviation of the weights.
 Moments model_moments(std::span<const std::int64_t> counts, double sigma2 = 1, double norm2 = 1);
 
 // How a batch is drawn.

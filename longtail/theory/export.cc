@@ -16,7 +16,7 @@ json numbers(const std::vector<double>& values) {
   return list;
 }
 
-// A list a quantity, class by class: compact, and what a plot wants.
+// One list per quantity, class by class: compact, and what a plot needs.
 template <class Row, class Member>
 json column(const std::vector<Row>& rows, Member member) {
   json list = json::array();

@@ -1,5 +1,5 @@
 // How often each image is drawn over a whole training: the repetition that the paper blames for overfitting,
-// expected from the class weights and counted in the index streams that training really reads.
+// expected from the class weights and counted in the index streams that training actually reads.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace longtail::theory {
 
 struct ClassExposure {
   std::int64_t count = 0;
-  double expected = 0;  // draws of one image of the class
+  double expected = 0;  // draws per image of the class
   double mean = 0;      // the same, counted
   std::int64_t fewest = 0;
   std::int64_t most = 0;
@@ -26,8 +26,8 @@ struct Exposure {
   std::vector<ClassExposure> classes;
   std::int64_t never = 0;  // images that were not drawn once
   double effective =
-      0;  // (sum c)^2 / sum c^2 over the counts c of the images (Kish): images as if used evenly
-  double distinct_an_epoch = 0;  // different images in an epoch, averaged over the epochs
+      0;  // (sum c)^2 / sum c^2 over the counts c of the images (Kish): as many images used evenly
+  double distinct_an_epoch = 0;  // different images per epoch, averaged over the epochs
 };
 
 // A training of `epochs` epochs with incomplete batches dropped; `seed` is the run's.

@@ -29,7 +29,7 @@ double share_of_the_way(std::span<const double> weights, std::span<const double>
   return square > 0 ? inner / square : 0.0;
 }
 
-// Sum of w_k^2 / n_k over a group, over the same of uniform sampling. 0 for an empty group.
+// Sum of w_k^2 / n_k over a group, divided by the same sum of uniform sampling. 0 for an empty group.
 double group_ratio(std::span<const double> weights, std::span<const std::int64_t> counts, data::Group group,
                    const data::Groups& groups) {
   const auto n = static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));

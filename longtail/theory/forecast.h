@@ -1,10 +1,11 @@
-// What can be said of a strategy from the class sizes alone, before any network exists: class weights,
+// What can be said about a strategy from the class sizes alone, before any network exists: class weights,
 // samples of a class in a batch, chance of absence, deviation from the prior, and both variance formulas
 // under the paper's assumptions.
 //
-//   Forecast f = forecast(*make_strategy("progressive"), counts, {.epoch = 160, .epochs = 200}, {.batch =
-//   128}); f.lambda;                          // 0.804 f.classes[99].proposition_ratio;   // Proposition 1's
-//   contribution over that of uniform sampling
+//   Forecast f =
+//       forecast(*make_strategy("progressive"), counts, {.epoch = 160, .epochs = 200}, {.batch = 128});
+//   f.lambda;                          // 0.804
+//   f.classes[99].proposition_ratio;   // Proposition 1's contribution over that of uniform sampling
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@
 
 namespace longtail::theory {
 
-// The paper's assumptions in numbers: one within-class variance, orthogonal class gradients of one length.
+// The paper's assumptions in numbers: the same within-class variance, orthogonal class gradients of equal
+// length.
 struct Assumptions {
   int batch = 128;
   double sigma2 = 1;
@@ -67,10 +69,10 @@ Draw draw_of(const sampling::Strategy& strategy, std::span<const std::int64_t> c
 double chance_of_absence(double weight, int batch);
 double chance_of_absence(std::int64_t count, std::int64_t images, int batch);
 
-// The paper's summary table, read off the numbers. Bias: None at zero, else thirds of the largest deviation
-// (2-norm) among the strategies. Variance: the proposition's contribution of a group over that of uniform
-// sampling, in thirds of the logarithmic range from 1 to the largest. A label that changes from the first
-// epoch to the last reads "None -> High"; a group without classes reads "-".
+// The paper's summary table, derived from the numbers. Bias: None at zero, else thirds of the largest
+// deviation (2-norm) among the strategies. Variance: the proposition's contribution of a group over that of
+// uniform sampling, in thirds of the logarithmic range from 1 to the largest. A label that changes from the
+// first epoch to the last reads "None -> High"; a group without classes reads "-".
 struct SummaryRow {
   std::string strategy;
   std::string bias;

@@ -1,5 +1,5 @@
-// For tests: softmax regression on pixels behind the Engine waist, fast enough for thousands of batches and
-// with gradients that can be written down. It has one buffer, which counts training-mode calls.
+// For tests: softmax regression on pixels behind the Engine interface, fast enough for thousands of batches
+// and with gradients in closed form. It has one buffer, which counts training-mode calls.
 #pragma once
 
 #include <algorithm>

@@ -61,7 +61,7 @@ void GradientCollector::add(int k, std::span<const float> gradient) {
   ++seen_;
 }
 
-// sigma^2 = mean |g_i|^2 - |g|^2 loses digits only if the images of a class hardly differ; the sums are in
+// sigma^2 = mean |g_i|^2 - |g|^2 loses digits only if the gradients of a class hardly differ; the sums are in
 // double.
 void GradientCollector::close_class() {
   const std::int64_t count = result_.moments.counts[class_];
@@ -83,7 +83,7 @@ void GradientCollector::close_class() {
 ClassGradients GradientCollector::finish(base::ThreadPool& pool) {
   const int classes = result_.moments.classes();
   while (class_ < classes) close_class();
-  // Row by row, the long rows first so that the threads end together.
+  // Row by row, the long rows first so that the threads finish together.
   pool.run(classes, [&](int index, int) {
     const int j = classes - 1 - index;
     for (int k = 0; k <= j; ++k) {

@@ -1,6 +1,6 @@
 // Gradients of a network on the images of a subset, as the theory needs them: of every image with frozen
-// batch-norm statistics (so that an image's gradient is its own), collected by class; of a batch, frozen or
-// in training mode. Images are not augmented.
+// batch-norm statistics (so that an image's gradient does not depend on other images), collected by class; of
+// a batch, frozen or in training mode. Images are not augmented.
 #pragma once
 
 #include <cstdint>
@@ -40,14 +40,14 @@ class GradientCollector {
  public:
   GradientCollector(std::span<const std::int64_t> counts, std::size_t parameters);
   void add(int k, std::span<const float> gradient);
-  // After the last image: divides, multiplies out the Gram matrix. The collector is then spent.
+  // After the last image: computes the means and the Gram matrix. The collector cannot be used afterwards.
   ClassGradients finish(base::ThreadPool& pool);
 
  private:
   void close_class();
 
   ClassGradients result_;
-  std::vector<double> sum_;  // of the class at work
+  std::vector<double> sum_;  // of the current class
   double squares_ = 0;
   std::int64_t seen_ = 0;
   int class_ = 0;
@@ -61,16 +61,17 @@ class GradientMeter {
   GradientMeter(nn::Engine& engine, const data::Dataset& dataset, const data::Subset& subset,
                 const nn::Loss& loss, int batch, base::ThreadPool& pool);
 
-  // Over the whole subset, with frozen statistics.
+  // Gradients of every image of the subset, with frozen statistics.
   ClassGradients collect(const NetworkState& network, const OnProgress& on_progress = {});
-  // Of a mini-batch (positions in the subset) of at most `batch` images.
+  // The gradient of a mini-batch (positions in the subset) of at most `batch` images, with frozen statistics.
   void frozen(const NetworkState& network, std::span<const std::int64_t> images, std::span<float> gradient);
-  // Training mode: batch norm by the batch's own statistics. The network's buffers stay as they are.
+  // The same in training mode: batch norm uses the batch's own statistics. The network's buffers do not
+  // change.
   void training(const NetworkState& network, std::span<const std::int64_t> images, std::span<float> gradient);
 
   // A fresh network has statistics that never saw an image (mean 0, variance 1), so that freezing them would
   // switch batch norm off. This lets them settle: an epoch (at least 50 batches) of uniform batches in
-  // training mode, no weight changed.
+  // training mode that changes no weight.
   void settle(NetworkState& network, std::uint64_t seed);
 
  private:

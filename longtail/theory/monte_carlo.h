@@ -1,5 +1,5 @@
-// The variance of mini-batch gradients as it happens: batches drawn by the real samplers, gradients by
-// whatever computes them. Batches are independent: each is the first batch of an epoch of its own seed.
+// The variance of mini-batch gradients, measured: batches come from the real samplers, gradients from a
+// function of the caller. Batches are independent: each is the first batch of an epoch with its own seed.
 #pragma once
 
 #include <cstdint>
@@ -48,14 +48,14 @@ struct MonteCarlo {
 inline constexpr int kFewestBatches = 2;
 inline constexpr int kFewestPaired = 4;
 
-// Against a known expectation: the squared distance of each batch's gradient to it is one unbiased,
-// independent measurement of the variance.
+// With a known expectation: the squared distance of each batch's gradient to it is one unbiased, independent
+// measurement of the variance.
 MonteCarlo monte_carlo(const sampling::Strategy& strategy, std::span<const std::int64_t> counts,
                        const MonteCarloPlan& plan, std::span<const float> expected,
                        const BatchGradient& gradient);
 
-// Without one: half the squared distance between the gradients of two batches is unbiased too. `along` and
-// `mean_miss` stay empty. An odd last batch is left out.
+// Without a known expectation: half the squared distance between the gradients of two batches is unbiased
+// too. `along` and `mean_miss` stay empty. An odd last batch is left out.
 MonteCarlo monte_carlo_pairs(const sampling::Strategy& strategy, std::span<const std::int64_t> counts,
                              const MonteCarloPlan& plan, std::size_t parameters,
                              const BatchGradient& gradient);

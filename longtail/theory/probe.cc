@@ -8,7 +8,7 @@
 namespace longtail::theory {
 namespace {
 
-// Said before the gradients of all images are taken, not after.
+// Checked before the gradients of all images are computed, not after.
 void check(const ProbePlan& plan) {
   const auto enough = [](int batches, int fewest) { return batches == 0 || batches >= fewest; };
   if (!enough(plan.batches, kFewestBatches) || !enough(plan.training_batches, kFewestPaired)) {
@@ -54,7 +54,7 @@ double cosine_of(std::span<const double> a, std::span<const float> b) {
   return ab / std::sqrt(aa * bb);
 }
 
-// The squared distance of two sample means is too large by the noise of each.
+// The squared distance of two sample means is too large by the noise of each, which is subtracted.
 double distance2_without_noise(const MonteCarlo& a, const MonteCarlo& b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.mean.size(); ++i) sum += (a.mean[i] - b.mean[i]) * (a.mean[i] - b.mean[i]);

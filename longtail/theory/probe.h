@@ -1,6 +1,6 @@
 // The measured side of the theory: bias and variance of the gradient of every strategy at one point of a
-// training, by the exact formula from measured moments, checked by real mini-batches, and beside it what
-// Proposition 1 says.
+// training, by the exact formula from measured moments, checked with real mini-batches, next to the
+// prediction of Proposition 1.
 #pragma once
 
 #include <array>
@@ -19,19 +19,19 @@ namespace longtail::theory {
 
 struct ProbePlan {
   std::vector<std::string> strategies = sampling::paper_strategies();
-  sampling::Situation situation;  // whose weights a strategy uses
+  sampling::Situation situation;  // the epoch whose weights a strategy uses
   int batch = 128;
-  int batches = 400;           // real mini-batches with frozen statistics, each strategy; 0: none
+  int batches = 400;           // real mini-batches with frozen statistics, per strategy; 0: none
   int training_batches = 100;  // the same with batch norm in training mode; 0: none
   std::uint64_t seed = 42;
 };
 
-// With batch norm in training mode no formula holds: a measurement.
+// With batch norm in training mode no formula holds, so this is only measured.
 struct TrainingMode {
   MonteCarlo sample;
   double cosine = 0;  // of the mean gradient with the frozen one that the formula expects
   std::optional<double>
-      bias2;  // |mean - mean under uniform|^2, freed of the noise of both means; needs uniform
+      bias2;  // |mean - mean under uniform|^2 without the noise of both means; needs uniform
 };
 
 struct StrategyProbe {
@@ -45,7 +45,7 @@ struct StrategyProbe {
 };
 
 struct ProbeResult {
-  int epoch = 0;  // epochs done when the network was kept
+  int epoch = 0;  // epochs done when the network was saved
   sampling::Situation situation;
   Moments moments;
   std::vector<double> image_norm2;

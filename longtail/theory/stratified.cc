@@ -37,7 +37,7 @@ class Form {
 
 double of_order(const Moments& moments, const Draw& draw, const Strata::Order& order,
                 std::span<const int> classes) {
-  // N_k changes where an end of a class, modulo the distance of the points, is passed.
+  // N_k changes where u passes the end of a class modulo the distance between the points.
   std::vector<std::uint64_t> changes = {0};
   for (const std::uint64_t end : order.ends) changes.push_back(end % Strata::kUnit);
   std::sort(changes.begin(), changes.end());
@@ -63,7 +63,7 @@ double of_order(const Moments& moments, const Draw& draw, const Strata::Order& o
 
 double stratified_between(const Moments& moments, const Draw& draw, std::span<const int> classes) {
   const double scale = 1.0 / (static_cast<double>(draw.batch) * draw.batch);
-  if (classes.size() == 1) {  // whatever the order: one draw more or not
+  if (classes.size() == 1) {  // in any order: floor(expected) draws or one more
     const double expected = draw.batch * draw.weights[static_cast<std::size_t>(classes[0])];
     const double rest = expected - std::floor(expected);
     return rest * (1 - rest) * moments.product(classes[0], classes[0]) * scale;

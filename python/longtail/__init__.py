@@ -6,7 +6,7 @@
 >>> len(sampler), len(list(sampler)), sampler.epoch
 (1000, 1000, 1)
 
-A `Sampler` goes where `torch.utils.data.DataLoader` wants one. docs/python.md tells more.
+Pass a `Sampler` to `torch.utils.data.DataLoader` as its `sampler`. See docs/python.md.
 """
 
 from longtail._core import RunLog, Subset, __version__

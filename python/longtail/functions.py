@@ -1,4 +1,4 @@
-"""The functions of the package: thin covers over the C++ library, with examples that are run as tests."""
+"""The functions of the package: thin wrappers of the C++ library, with examples that are run as tests."""
 
 import operator
 import os
@@ -7,11 +7,11 @@ import numpy
 
 from longtail import _core
 
-INT = 2**31 - 1  # the largest number of the kind that C++ counts epochs, classes and batches in
+INT = 2**31 - 1  # the largest value of the C++ type that counts epochs, classes and batches
 
 
 def integers(values):
-    """An array of whole numbers from a list, an array or a tensor of one dimension; other numbers are refused, not cut."""
+    """An array of whole numbers from a list, an array or a tensor of one dimension; others are refused, not truncated."""
     array = numpy.asarray(values)
     if array.size and not numpy.issubdtype(array.dtype, numpy.integer):
         raise TypeError(f"whole numbers are needed, not {array.dtype}")
@@ -21,7 +21,7 @@ def integers(values):
 
 
 def whole(name, value, low, high):
-    """A whole number that C++ can hold; another one is a wrong value, not a wrong type."""
+    """A whole number that C++ can hold; one out of range is a ValueError, not a TypeError."""
     number = operator.index(value)
     if not low <= number <= high:
         raise ValueError(f"`{name}` is {number}; it must be from {low} to {high}")
@@ -43,8 +43,8 @@ def subset(labels, rho=100.0, seed=42, profile="exp", *, n_max=0, class_order="l
 
 
 def groups(counts, definition="paper"):
-    """`head`, `medium` or `tail` for each class, by its number of training images; None for a class without any, which is in no
-    group.
+    """`head`, `medium` or `tail` for each class, by its number of training images; None for a class without images, which is
+    in no group.
 
     >>> groups([500, 101, 100, 21, 20, 1, 0])
     ['head', 'head', 'medium', 'medium', 'tail', 'tail', None]
@@ -65,8 +65,8 @@ def probabilities(counts, strategy, epoch=0, epochs=200):
 
 def initial_weights(model="resnet32", classes=100, seed=42, *, shortcut="projection", channels=3, width=1):
     """The initial weights with which `longtail train` begins for the seed: one float32 array in the order of PyTorch's
-    `parameters()`, for `torch.nn.utils.vector_to_parameters`. They are those that PyTorch itself draws for the seed, up to the
-    last bits, in which PyTorch differs from one CPU to another.
+    `parameters()`, for `torch.nn.utils.vector_to_parameters`. They are the weights that PyTorch itself draws for the seed,
+    except for the last bits, in which PyTorch differs from one CPU to another.
 
     >>> initial_weights("resnet32", classes=100, seed=42).shape
     (472756,)
@@ -76,7 +76,7 @@ def initial_weights(model="resnet32", classes=100, seed=42, *, shortcut="project
 
 
 def theory(counts, strategy, epoch=0, epochs=200, *, batch_size=128, sigma2=1.0, norm2=1.0):
-    """What class sizes alone say of a strategy: weights, chance of absence, variance ratios (docs/theory.md).
+    """What class sizes alone say about a strategy: weights, chance of absence, variance ratios (docs/theory.md).
 
     >>> told = theory([500, 5], "class_balanced", batch_size=128)
     >>> round(told["lambda"], 3), told["classes"][1]["expected"]
@@ -87,19 +87,19 @@ def theory(counts, strategy, epoch=0, epochs=200, *, batch_size=128, sigma2=1.0,
 
 
 def read_log(path):
-    """A run log (docs/log.md) as a dictionary; `path` is the file or the folder of the run. ValueError names a wrong key."""
+    """A run log (docs/log.md) as a dictionary; `path` is the file or the folder of the run. A ValueError names a wrong key."""
     return _core.read_log(path)
 
 
 def report(paths, out=None, *, baseline="", goal="", at="best", select="log", epochs=None, std="population",
            against=None, names=None, tables_only=False):
-    """The report of logs, folders of logs or study folders (docs/report.md); the words are those of `longtail report`.
+    """The report of logs, folders of logs or study folders (docs/report.md), with the options of `longtail report`.
 
-    Returns `recommendation` and `findings` (as `longtail report --json`), `tables` (id -> caption, notes and rows, a dictionary
-    each by column title), `text` (the answer in words) and `remarks`. With `out` the page, figures and tables are also written
-    there. `goal` is what best means: `balanced`, `overall`, `tail` or `worst`; if empty, that of
-    the race in the folder of `longtail recommend`, otherwise `balanced`. `epochs` is a number or "all". `names` is a
-    mapping from a series, as the tables write it, to what it is called.
+    Returns `recommendation` and `findings` (as `longtail report --json`), `tables` (id -> caption, notes and rows, each a
+    dictionary by column title), `text` (the answer in words) and `remarks`. With `out` the page, figures and tables are also
+    written there. `goal` says what "best" means: `balanced`, `overall`, `tail` or `worst`; if empty, the goal of the race in a
+    folder of `longtail recommend`, otherwise `balanced`. `epochs` is a number or "all". `names` maps a series, as written in
+    the tables, to the name it is shown with.
     """
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]

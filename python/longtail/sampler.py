@@ -1,6 +1,6 @@
 """Samplers for `torch.utils.data.DataLoader`, by duck type: torch is never imported here.
 
-Which image is drawn is decided in C++, as a function of (seed, epoch, position). What is kept here is how far a walk is.
+Which image is drawn is decided in C++, as a function of (seed, epoch, position). Only the position of a walk is kept here.
 """
 
 import itertools
@@ -20,15 +20,15 @@ def _ceil(a, b):
 
 
 class _Walk:
-    """An epoch under way. How far it is comes from the list iterator, so that a draw costs no bookkeeping."""
+    """An epoch in progress. Its position is read from the list iterator, so that a draw costs no bookkeeping."""
 
     def __init__(self, epoch, start, first):
         self.epoch = epoch
         self.start = start  # position in the whole epoch, all ranks together, at which it began
         self.first = first  # this rank's first draw from there on
-        self.end = first  # the draw after the block at hand
+        self.end = first  # the draw after the current block
         self.rest = iter(())
-        self.unit = 1  # draws an element of `rest` stands for
+        self.unit = 1  # draws per element of `rest`
 
     @property
     def drawn(self):
@@ -38,11 +38,11 @@ class _Walk:
 class Sampler:
     """The draws of a strategy, epoch after epoch.
 
-    labels: the class of every image; or `counts=` the images of every class, ordered class after class: then no memory
-    grows with them. `num_samples` draws per epoch (default: as many as images). `num_replicas` and `rank` are taken from
-    torch.distributed if it is initialised; together the ranks have the same draws whatever their number. `even=True` leaves
-    out the last draws that do not fill all ranks. `batch_size`, the draws of a step on all ranks together, is for strategies
-    that shape whole batches (`stratified`).
+    `labels` is the class of every image. Or give `counts`, the number of images of every class, with the images ordered
+    class after class; memory then does not grow with the images. `num_samples` is the draws per epoch (default: as many as
+    images). `num_replicas` and `rank` are taken from torch.distributed if it is initialised; all ranks together have the same
+    draws, whatever their number. `even=True` leaves out the last draws that do not fill all ranks. `batch_size`, the draws of
+    a step on all ranks together, is for strategies that shape whole batches (`stratified`).
 
     >>> sampler = Sampler([0, 0, 0, 1], strategy="class_balanced", epochs=2, seed=7)
     >>> first = list(sampler)
@@ -75,7 +75,7 @@ class Sampler:
         self._epoch = 0
         self._start = 0  # position in the whole epoch, all ranks together, at which the next walk begins
         self._walk = None
-        self._ended = None  # the walk that was read to its end, while the next one has not begun
+        self._ended = None  # the walk that was read to its end, until the next one begins
         self._refuse_too_many()
 
     @property
@@ -90,7 +90,7 @@ class Sampler:
 
     @property
     def epoch(self):
-        """The epoch under way, or the next one."""
+        """The epoch in progress, or the next one."""
         return self._epoch
 
     @property
@@ -122,13 +122,13 @@ class Sampler:
         return max(0, _ceil(start - rank, world))
 
     def _even_rest(self, start):
-        """Draws that every rank has from the position `start` on. Where they begin, ranks may differ by one (the position
-        may come from another number of them); how many they have may not, or they would wait for each other for ever."""
+        """Draws that every rank has from the position `start` on. The ranks may begin one draw apart (the position may come
+        from another number of ranks), but must have equally many, or they would wait for each other for ever."""
         world = self._ranks()[1]
         return max(0, self._total // world - _ceil(start, world))
 
     def _stop(self, start):
-        """This rank's draws up to here are those of a walk that begins at the position `start`."""
+        """Where this rank's draws end in a walk that begins at the position `start`."""
         return self._first(start) + self._even_rest(start) if self._even else self._length()
 
     def _refuse_too_many(self):
@@ -140,7 +140,7 @@ class Sampler:
         return self._length()
 
     def _begin(self):
-        if self._walk is not None:  # the walk before was left, and nobody called set_epoch
+        if self._walk is not None:  # the last walk was abandoned, without a call of set_epoch
             self._epoch, self._start = self._epoch + 1, 0
         self._refuse_too_many()
         self._walk, self._ended = _Walk(self._epoch, self._start, self._first(self._start)), None
@@ -152,11 +152,11 @@ class Sampler:
 
     def __iter__(self):
         """The draws of this rank as Python integers. The next walk is the next epoch, unless set_epoch says otherwise."""
-        # chain is C code; `yield from` would come back here for every draw.
+        # chain is C code; `yield from` would return to this code for every draw.
         return itertools.chain.from_iterable(self._blocks())
 
     def _blocks(self):
-        # A walk begins with its first draw: a DataLoader with workers makes two iterators and uses one.
+        # A walk begins only with its first draw: a DataLoader with workers makes two iterators and uses one.
         walk, ranks = self._begin(), self._ranks()
         stop = self._stop(walk.start)
         while walk.end < stop:
@@ -188,7 +188,7 @@ class Sampler:
         return out
 
     def set_epoch(self, epoch):
-        """Begins the epoch; if a state of this epoch was just loaded, its position stays."""
+        """Begins the epoch; if a state of this epoch was just loaded, its position is kept."""
         epoch = whole("epoch", epoch, 0, INT)
         self._ended = None
         if self._walk is None and epoch == self._epoch:
@@ -197,13 +197,13 @@ class Sampler:
 
     def update(self, class_accuracy):
         """For strategies with feedback: the accuracy of each class in percent after an epoch, measured on training draws or
-        held-out images, never on the test set. Call it once after every epoch; the next one is drawn by it."""
+        held-out images, never on the test set. Call it once after every epoch; the next epoch is drawn with it."""
         self._source.update(numpy.asarray(class_accuracy, numpy.float64).tolist())
 
     def state_dict(self, consumed=None):
-        """Where the walk is. A DataLoader with workers is ahead of training, perhaps at the end of the epoch: say how many draws
-        of this rank's epoch training has `consumed`. If the epoch was resumed at position p on another number of ranks, what
-        came before counts as p / ranks draws, rounded up.
+        """The position of the walk. A DataLoader with workers is ahead of training, perhaps at the end of the epoch: pass how
+        many draws of this rank's epoch training has `consumed`. If the epoch was resumed at position p on another number of
+        ranks, the draws before it count as p / ranks draws, rounded up.
 
         >>> sampler = Sampler(counts=[5, 5], seed=3)
         >>> walk = iter(sampler)
@@ -225,8 +225,8 @@ class Sampler:
                 "class_accuracy": self._source.class_accuracy}
 
     def _place(self, consumed, unit):
-        """Epoch and position of a state; both are the same on all ranks that have drawn as much."""
-        # Nothing consumed after the end of a walk: the next epoch has not begun.
+        """Epoch and position of a state; both are the same on all ranks that have drawn equally many."""
+        # Between walks, `consumed` draws belong to the walk that ended; with none, the next epoch has not begun.
         walk = self._walk if self._walk is not None or not consumed else self._ended
         epoch, start = (self._epoch, self._start) if walk is None else (walk.epoch, walk.start)
         if consumed is not None:
@@ -241,7 +241,7 @@ class Sampler:
         return epoch, max(0, start + drawn * self._ranks()[1])
 
     def load_state_dict(self, state):
-        """Goes to where `state` was taken; the number of ranks may be another one."""
+        """Continues where `state` was taken; the number of ranks may be different."""
         own = self.state_dict()
         for key in ("strategy", "seed", "epochs", "num_samples", "batch_size"):
             if state[key] != own[key]:
@@ -252,15 +252,15 @@ class Sampler:
         self._epoch, self._start, self._walk, self._ended = state["epoch"], state["position"], None, None
 
     def __getstate__(self):
-        """What pickle and copy take: a copy continues at the position of this sampler, as after `load_state_dict`. The walk stays
-        with the iterator that it belongs to."""
+        """The state for pickle and copy: a copy continues at the position of this sampler, as after `load_state_dict`. The
+        walk stays with the iterator that it belongs to."""
         epoch, start = self._place(None, 1)
         read = self._walk is not None and self._walk.epoch != epoch
         return dict(self.__dict__, _epoch=epoch, _start=start, _walk=None, _ended=self._walk if read else self._ended)
 
 
 class BatchSampler:
-    """Lists of `batch_size` draws of a `Sampler`; with several ranks, of each rank.
+    """Lists of `batch_size` draws of a `Sampler`; with several ranks, that many draws per rank.
 
     With `drop_last` every rank has the same number of whole batches, and draws that do not fill a batch on all ranks are
     left out.
@@ -282,7 +282,7 @@ class BatchSampler:
         return self.sampler._even_rest(start) // self.batch_size
 
     def _stop(self, start):
-        """This rank's draws up to here make the batches of a walk that begins at the position `start`."""
+        """Where this rank's draws for batches end in a walk that begins at the position `start`."""
         if not self.drop_last:
             return self.sampler._stop(start)
         return self.sampler._first(start) + self._whole(start) * self.batch_size
@@ -311,7 +311,7 @@ class BatchSampler:
 
     @property
     def epoch(self):
-        """The epoch under way, or the next one."""
+        """The epoch in progress, or the next one."""
         return self.sampler.epoch
 
     def set_epoch(self, epoch):
@@ -319,8 +319,8 @@ class BatchSampler:
         self.sampler.set_epoch(epoch)
 
     def state_dict(self, consumed=None):
-        """As `Sampler.state_dict`, but `consumed` counts batches. If the epoch was resumed on another number of ranks, what came
-        before counts as the batches that it would fill or begin here."""
+        """As `Sampler.state_dict`, but `consumed` counts batches. If the epoch was resumed on another number of ranks, the
+        draws before it count as the batches that they would fill or begin here."""
         state = self.sampler._state(consumed, self.batch_size)
         if self.drop_last and state["position"] and self._whole(state["position"]) == 0:
             state["epoch"], state["position"] = state["epoch"] + 1, 0

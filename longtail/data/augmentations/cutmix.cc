@@ -1,5 +1,5 @@
-// CutMix (Yun et al., 2019): a box of the other image, of 1 - l of the area before it is clipped at the
-// border, around a random centre; labels by the area that each image has in the end.
+// CutMix (Yun et al., 2019): pastes a box of the other image around a random centre. The box has 1 - l of the
+// area before it is clipped at the border; labels are weighted by the final area of each image.
 #include <algorithm>
 #include <cmath>
 

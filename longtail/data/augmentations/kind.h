@@ -14,7 +14,7 @@ AugmentKind mixup();
 AugmentKind cutmix();
 AugmentKind remix();
 
-// Jöhnk's rejection takes ever longer above this.
+// Above this, Jöhnk's rejection sampling gets ever slower.
 inline constexpr double kLargestAlpha = 4;
 
 template <class Config>

@@ -1,5 +1,5 @@
-// Remix (Chou et al., 2020): pixels as in mixup, but the label of the rarer class is kept alone where one
-// class has kappa times the images of the other and the rarer one's weight is not below tau.
+// Remix (Chou et al., 2020): pixels as in mixup, but only the label of the rarer class is kept if the other
+// class has at least kappa times its images and the weight of the other class is below tau.
 #include "longtail/data/augmentations/kind.h"
 
 namespace longtail::data {

@@ -1,4 +1,4 @@
-// Files in one of the four forms of CIFAR, whatever is in them.
+// Files in one of the four formats of CIFAR, whatever images they hold.
 #include "longtail/data/cifar.h"
 
 #include <array>

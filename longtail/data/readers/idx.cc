@@ -1,4 +1,4 @@
-// IDX files, the form of MNIST.
+// IDX files, the format of MNIST.
 #include "longtail/data/idx.h"
 
 #include "longtail/base/error.h"
