@@ -31,10 +31,9 @@ void LabelSource::add_flags(App& command) {
       ->type_name("DIR")
       ->may_be_empty();
   command
-      .add_option(
-          "--labels", labels_file,
-          "Labels of your own instead of a data set: one whole number per line, classes counted from 0. They are "
-          "cut like a published data set; --profile natural takes them as they are")
+      .add_option("--labels", labels_file,
+                  "Labels of your own instead of a data set: one whole number per line, classes counted from "
+                  "0. They are cut like a published data set; --profile natural takes them as they are")
       ->type_name("FILE")
       ->excludes("--dataset")
       ->excludes("--data");

@@ -28,14 +28,10 @@ struct EvaluateArguments {
 };
 
 // The log as the networks of the checkpoint give it now.
-train::RunLog measured(const train::Checkpoint& state, const train::RunConfig& config) {
+train::RunLog measured(const train::Checkpoint& state, const train::RunConfig& config,
+                       const std::string& run) {
   const auto data = train::load_run_dataset(config);
-  if (data->hash != state.log->fingerprint.data) {
-    base::fail(
-        "the data set {} holds other images now than when the run was trained; bring them back, or give the "
-        "folder that has them with --data",
-        config.dataset);
-  }
+  refuse_other_data(state, *data, run);
   base::ThreadPool pool(config.threads == 0 ? base::available_cpus() : config.threads);
   const auto engine = nn::make_engine(config.engine, state.spec(), kBatch, pool);
   const auto groups = data::Groups::parse(state.log->groups).of(state.log->class_counts);
@@ -62,8 +58,7 @@ void compare_with_log(const train::RunLog& log, const train::Checkpoint& state, 
   if (train::log_text(said) != train::log_text(*state.log)) {
     fmt::print(
         "{} is not the log of this checkpoint: one of them was changed, or the run was stopped between the "
-        "two; "
-        "resuming it writes the log again.\n",
+        "two; resuming it writes the log again.\n",
         path.string());
   }
   const double moved = log.last.accuracy.overall - said.last.accuracy.overall;
@@ -77,7 +72,7 @@ void run(const EvaluateArguments& arguments, bool engine_given) {
   place_data(config, arguments.run, arguments.where.data);
   config.threads = arguments.where.threads;
   if (engine_given) config.engine = nn::resolve_engine(arguments.where.engine, state.spec());
-  const train::RunLog log = measured(state, config);
+  const train::RunLog log = measured(state, config, arguments.run);
   fmt::print("{}: {}, rho {}, seed {}, {} of {} epochs, engine {}\n", arguments.run, log.strategy, log.rho,
              log.seed, state.epochs_done, train::logged_epochs(config), config.engine);
   fmt::print("{}", result_table(log));

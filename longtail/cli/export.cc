@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -25,9 +26,16 @@ struct ExportArguments {
   bool last = false;
 };
 
+// ".onnx" of "M.ONNX".
+std::string ending_of(const std::filesystem::path& file) {
+  std::string ending = file.extension().string();
+  for (char& letter : ending) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return ending;
+}
+
 // What is written into a file of that name.
 std::string format_of(const ExportArguments& arguments) {
-  const std::string ending = std::filesystem::path(arguments.out).extension().string();
+  const std::string ending = ending_of(arguments.out);
   const std::string said = ending == ".onnx" ? "onnx" : ending == ".safetensors" ? "safetensors" : "";
   if (arguments.format.empty()) return said.empty() ? "safetensors" : said;
   if (!said.empty() && said != arguments.format) {
@@ -46,7 +54,7 @@ void refuse_files_of_the_run(const ExportArguments& arguments) {
   if (error) return;  // reading it will tell
   const fs::path out = fs::weakly_canonical(fs::absolute(arguments.out), error);
   if (error || std::mismatch(run.begin(), run.end(), out.begin(), out.end()).first != run.end()) return;
-  if (out.extension() == ".onnx" || out.extension() == ".safetensors") return;
+  if (const std::string ending = ending_of(out); ending == ".onnx" || ending == ".safetensors") return;
   base::fail<base::UsageError>(
       "{} is in the folder of the run, whose own files must stay as they are; give --out a name that ends in "
       ".safetensors or .onnx, or another folder",

@@ -53,9 +53,20 @@ TEST(InitCommand, ShortcutAndChannelsChangeTheNumberOfParameters) {
 TEST(InitCommand, AnUnknownModelIsExplainedAndNothingWritten) {
   const std::string out = testing::TempDir() + "init_none.f32";
   const Outcome outcome = run_program({"init", "--model", "resnet18", "--out", out});
-  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.code, 2);
   EXPECT_NE(outcome.err.find("resnet20, resnet32"), std::string::npos) << outcome.err;
   EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+TEST(InitCommand, AWrongValueIsWrongUsage) {
+  const std::string out = testing::TempDir() + "init_wrong.f32";
+  const std::vector<std::vector<std::string>> wrong = {
+      {"--shortcut", "foo"}, {"--head", "foo"}, {"--width", "3"}, {"--channels", "2"}, {"--classes", "0"}};
+  for (const std::vector<std::string>& flag : wrong) {
+    const Outcome outcome = run_program({"init", flag[0], flag[1], "--out", out});
+    EXPECT_EQ(outcome.code, 2) << flag[0] << outcome.err;
+    EXPECT_FALSE(std::filesystem::exists(out)) << flag[0];
+  }
 }
 
 }  // namespace

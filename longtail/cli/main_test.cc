@@ -150,6 +150,15 @@ TEST(Program, ManPageAndCompletionsNameEveryCommandAndFlag) {
   EXPECT_EQ(completes("study", "st"), "status\n");
   EXPECT_EQ(completes("study run", "--retry"), "--retry-failed\n");
   EXPECT_EQ(completes("sample --per", "g"), "group\n");
+  EXPECT_EQ(completes("help", "tr"), "train\n");
+  EXPECT_EQ(completes("help study", "st"), "status\n");
+  EXPECT_EQ(completes("help", "--man"), "--man\n");
+  EXPECT_EQ(completes("help train", testing::TempDir()), "\n") << "no files: there is nothing to explain";
+  // A name with blanks is one word.
+  const std::string blanks = testing::TempDir() + "completion of a  name";
+  base::write_atomically(blanks, "");
+  EXPECT_EQ(completes("compare", testing::TempDir() + "completion of"), blanks + "\n");
+  EXPECT_EQ(completes("sample --counts", testing::TempDir() + "completion of"), blanks + "\n");
 }
 
 }  // namespace

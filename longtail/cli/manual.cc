@@ -104,8 +104,9 @@ _longtail() {{
     return
   fi
   words=$(_longtail_words "$path")
-  if [[ $previous == --* && $current != -* ]] || [[ " $words" != *" "[a-z]* && $current != -* ]]; then
-    COMPREPLY=($(compgen -f -- "$current"))
+  if [[ $current != -* && $path != longtail/help* ]] && [[ $previous == --* || " $words" != *" "[a-z]* ]]; then
+    COMPREPLY=()
+    while IFS= read -r i; do COMPREPLY+=("$i"); done < <(compgen -f -- "$current")
     return
   fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))
@@ -114,6 +115,9 @@ _longtail_words() {{
   local words=
   case "$1" in
 {}  esac
+  case "$1" in  # what can be explained
+    longtail/help*) words+=" $(_longtail_words longtail${{1#longtail/help}}) " ;;
+  esac
   echo "$words"
 }}
 complete -o filenames -o bashdefault -F _longtail longtail

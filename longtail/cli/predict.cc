@@ -6,12 +6,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <set>
 
 #include "longtail/base/error.h"
 #include "longtail/base/quote.h"
 #include "longtail/base/text.h"
 #include "longtail/cli/commands.h"
+#include "longtail/cli/predict_pictures.h"
 #include "longtail/data/pictures.h"
 #include "longtail/train/predictor.h"
 
@@ -30,58 +30,6 @@ struct PredictArguments {
   int top = 5;
   bool as_json = false;
 };
-
-// What there is to look at.
-struct FoundPictures {
-  std::vector<fs::path> pictures;
-  std::vector<std::string> faults;  // sentences on folders that cannot be read
-};
-
-// The pictures of a folder and of the folders in it, by name, through links; a folder that several links lead to is looked
-// into once. What is passed over in training is passed over here too.
-void add_folder(const fs::path& folder, std::set<fs::path>& seen, FoundPictures& found) {
-  std::error_code error;
-  const fs::path real = fs::canonical(folder, error);
-  if (!error && !seen.insert(real).second) return;
-  std::vector<fs::path> entries;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (!data::is_passed_over(it->path())) entries.push_back(it->path());
-  }
-  if (error)
-    found.faults.push_back(fmt::format("cannot read the folder {}: {}", folder.string(), error.message()));
-  std::sort(entries.begin(), entries.end());
-  for (const fs::path& entry : entries) {
-    std::error_code ignored;  // what is neither a folder nor a picture, reading it tells
-    fs::is_directory(entry, ignored) ? add_folder(entry, seen, found) : found.pictures.push_back(entry);
-  }
-}
-
-FoundPictures pictures_of(const std::vector<std::string>& words) {
-  FoundPictures all;
-  for (const std::string& word : words) {
-    std::error_code ignored;
-    if (!fs::is_directory(word, ignored)) {
-      all.pictures.emplace_back(word);
-      continue;
-    }
-    const std::size_t before = all.pictures.size() + all.faults.size();
-    std::set<fs::path> seen;
-    add_folder(word, seen, all);
-    if (all.pictures.size() + all.faults.size() == before)
-      base::fail("{}: there is no picture in this folder", word);
-  }
-  return all;
-}
-
-// What could not be read, at the end.
-void fail_for(const FoundPictures& found, const std::vector<std::string>& unread) {
-  std::vector<std::string> faults = found.faults;
-  faults.insert(faults.end(), unread.begin(), unread.end());
-  if (faults.empty()) return;
-  const std::string list = base::join(faults, "\n  ");
-  if (!found.faults.empty()) base::fail("{} pictures or folders cannot be read:\n  {}", faults.size(), list);
-  base::fail("{} of {} pictures cannot be read:\n  {}", faults.size(), found.pictures.size(), list);
-}
 
 // The classes with the highest probabilities, the lower number first where two are the same.
 std::vector<std::size_t> highest(const std::vector<double>& chances, int top) {
@@ -145,7 +93,7 @@ void run(const PredictArguments& arguments) {
     for (std::size_t i = 0; i < read.size(); ++i) printer.print(read[i], chances[i]);
   }
   printer.end();
-  fail_for(found, faults);
+  refuse_unread(found, faults);
 }
 
 }  // namespace

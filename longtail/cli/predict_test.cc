@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "longtail/base/error.h"
+#include "longtail/cli/predict_pictures.h"
 #include "longtail/cli/testing.h"
 #include "longtail/cli/testing_tiny_data.h"
 #include "longtail/data/testing.h"
@@ -75,8 +77,25 @@ TEST_F(PredictCommand, NamesAFolderThatItMayNotReadAndSaysTheRest) {
   fs::permissions(folder_ / "pictures/in", fs::perms::owner_all);
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(predicted(outcome), ElementsAre("pictures/b.png"));
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("1 pictures or folders cannot be read"),
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("1 folder cannot be read"),
                                  HasSubstr("cannot read the folder " + (folder_ / "pictures/in").string())));
+}
+
+// Of folders without the files, since root may read every folder.
+TEST(PredictPicturesTest, SaysHowManyOfWhatCannotBeRead) {
+  const auto said = [](const FoundPictures& found, const std::vector<std::string>& pictures) -> std::string {
+    try {
+      refuse_unread(found, pictures);
+    } catch (const base::Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(said({{"a", "b"}, {}}, {}), "");
+  EXPECT_EQ(said({{"a"}, {}}, {"no a"}), "1 of 1 picture cannot be read:\n  no a");
+  EXPECT_EQ(said({{"a", "b"}, {}}, {"no b"}), "1 of 2 pictures cannot be read:\n  no b");
+  EXPECT_EQ(said({{"a"}, {"no in"}}, {}), "1 folder cannot be read:\n  no in");
+  EXPECT_EQ(said({{"a"}, {"no in"}}, {"no a"}), "2 pictures or folders cannot be read:\n  no in\n  no a");
 }
 
 }  // namespace

@@ -47,12 +47,13 @@ struct Stop {
   theory::NetworkState network;
 };
 
-train::RunConfig config_of(const ProbeOptions& options) {
-  if (options.run.empty()) {
+// `state` is that of the run, null without one.
+train::RunConfig config_of(const ProbeOptions& options, const train::Checkpoint* state) {
+  if (!state) {
     data::refuse_idle_dir(options.config.dataset, options.config.data);
     return train::resolved(options.config);
   }
-  train::RunConfig config = train::config_from_map(train::read_state(options.run).config);
+  train::RunConfig config = train::config_from_map(state->config);
   place_data(config, options.run, options.config.data);
   config.threads = options.config.threads;
   if (options.config.engine != "auto") config.engine = options.config.engine;
@@ -82,38 +83,24 @@ Stop fresh(const train::RunConfig& config, const nn::ResNetSpec& spec) {
   return {0, {nn::initial_parameters(spec, config.seed), nn::initial_buffers(spec)}};
 }
 
-Stop read_stop(const ProbeOptions& options, const train::RunConfig& config, const nn::ResNetSpec& spec,
-               const std::string& text) {
-  if (text == "0") return fresh(config, spec);
-  train::Checkpoint state = train::read_state(options.run);
+Stop read_stop(const fs::path& run, const train::Checkpoint& state, const std::string& text) {
   const auto number = base::parse_integer(text);
-  if (text == "last" || (number && *number == state.epochs_done))
-    return {state.epochs_done, std::move(state.network)};
-  const fs::path path = train::kept_path(options.run, static_cast<int>(*number));
+  if (text == "last" || (number && *number == state.epochs_done)) return {state.epochs_done, state.network};
+  const fs::path path = train::kept_path(run, static_cast<int>(*number));
   if (!fs::exists(path)) {
     base::fail(
         "{} has no network after {} epochs: kept are {}, and the last has {}; train it again in another "
         "folder with --keep-epochs {}",
-        options.run, text, kept_words(kept_epochs(options.run)), state.epochs_done, text);
+        run.string(), text, kept_words(kept_epochs(run)), state.epochs_done, text);
   }
   train::Checkpoint kept = train::read_checkpoint(path);
-  if (kept.config != state.config || kept.epochs_done != *number || !(kept.spec() == spec)) {
+  if (kept.config != state.config || kept.epochs_done != *number || !(kept.spec() == state.spec())) {
     base::fail(
         "{} is no network of the run in {}: another training has left it there; move it away, or leave "
-        "--epoch {} "
-        "out",
-        path.string(), options.run, text);
+        "--epoch {} out",
+        path.string(), run.string(), text);
   }
   return {static_cast<int>(*number), std::move(kept.network)};
-}
-
-// Everything behind takes the classes, the subset and the shapes of the network from the data.
-void refuse_other_data(const ProbeOptions& options, const data::Dataset& dataset) {
-  if (options.run.empty() || train::read_state(options.run).log->fingerprint.data == dataset.hash) return;
-  base::fail(
-      "the data set {} holds other images now than when the run in {} was trained; bring them back, or give "
-      "the folder that was used with --data",
-      dataset.name, options.run);
 }
 
 std::vector<std::string> epochs_to_probe(const ProbeOptions& options) {
@@ -155,11 +142,23 @@ theory::OnStage stage_printer() {
   };
 }
 
+void check_strategies(const std::vector<std::string>& texts, int epochs) {
+  for (const std::string& text : texts) {
+    const auto strategy = sampling::make_strategy(text);
+    sampling::refuse_feedback(*strategy);
+    sampling::refuse_late_change("strategy", strategy->name(), strategy->deferral(epochs), epochs);
+  }
+}
+
 ProbeReport make_report(const ProbeOptions& options) {
   const std::vector<std::string> epochs = epochs_to_probe(options);
-  const train::RunConfig config = config_of(options);
+  std::unique_ptr<const train::Checkpoint> state;  // of the run
+  if (!options.run.empty()) state = std::make_unique<const train::Checkpoint>(train::read_state(options.run));
+  const train::RunConfig config = config_of(options, state.get());
+  check_strategies(options.plan.strategies, config.epochs);
   const data::Dataset dataset = *train::load_run_dataset(config);
-  refuse_other_data(options, dataset);
+  // Everything behind takes the classes, the subset and the shapes of the network from the data.
+  if (state) refuse_other_data(*state, dataset, options.run);
   data::Subset subset =
       data::make_subset(config.subset, dataset.train.labels, dataset.classes(), config.seed);
   // By all its images, as in the log of the run, whatever is held out.
@@ -182,8 +181,10 @@ ProbeReport make_report(const ProbeOptions& options) {
   report.groups = config.subset.groups;
   report.group_of = groups;
   report.batch = config.batch_size;
-  for (const std::string& text : epochs) {
-    Stop stop = read_stop(options, config, spec, text);
+  std::vector<Stop> stops;  // all of them before the first is measured, which takes minutes
+  for (const std::string& text : epochs)
+    stops.push_back(text == "0" ? fresh(config, spec) : read_stop(options.run, *state, text));
+  for (Stop& stop : stops) {
     const sampling::Situation situation{std::min(stop.epochs_done, config.epochs - 1), config.epochs};
     theory::GradientMeter meter(*engine, dataset, subset, loss->at(situation), config.batch_size, pool);
     if (stop.epochs_done == 0) meter.settle(stop.network, static_cast<std::uint64_t>(config.seed));

@@ -127,6 +127,22 @@ TEST_F(ProbeCommandTest, ARunIsProbedAlongItsTrainingWithTablesAndFigures) {
   EXPECT_THAT(known.err, HasSubstr("--skip-unreadable is what"));
 }
 
+// Measuring takes minutes; what cannot be done is said before.
+TEST_F(ProbeCommandTest, WhatCannotBeMeasuredIsRefusedBeforeTheFirstMeasurement) {
+  const fs::path run = make_run("short");
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--epoch", "0,7"},
+                                                    {"--strategies", "uniform", "deferred"},
+                                                    {"--strategies", "uniform", "adaptive"}}) {
+    std::vector<std::string> command = {"probe", run.string(), "--batches", "2", "--training-batches", "0"};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    const Outcome outcome = run_program(command);
+    EXPECT_NE(outcome.code, 0) << arguments.back();
+    EXPECT_THAT(outcome.err, testing::Not(HasSubstr("gradients of images"))) << arguments.back();
+    EXPECT_THAT(outcome.err, testing::AnyOf(HasSubstr("kept are"), HasSubstr("changes at epoch 160"),
+                                            HasSubstr("`adaptive`")));
+  }
+}
+
 TEST_F(ProbeCommandTest, EveryNetworkIsProbedWithTheLossOfItsEpoch) {
   const json plain = of_initial_network("cross_entropy"), focal = of_initial_network("focal");
   ASSERT_NE(plain, focal);

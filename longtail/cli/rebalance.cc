@@ -20,10 +20,17 @@ struct RebalanceArguments {
 };
 
 void run(const RebalanceArguments& arguments) {
-  train::RunConfig where = arguments.where;
-  if (where.data.empty()) where.data = recorded_data(arguments.run);
-  show_run(arguments.out, arguments.quiet,
-           [&](const train::RunOptions& options) { return train::rebalance(arguments.run, where, options); });
+  // The new run has the data set of the old one under its old name, wherever it is read from now.
+  const auto load = [&](train::RunConfig config) {
+    place_data(config, arguments.run, arguments.where.data);
+    data::Dataset dataset = train::read_run_dataset(config);
+    refuse_other_data(train::read_state(arguments.run), dataset, arguments.run);
+    return dataset;
+  };
+  show_run(arguments.out, arguments.quiet, [&](train::RunOptions options) {
+    options.load = load;
+    return train::rebalance(arguments.run, arguments.where, options);
+  });
 }
 
 std::string methods_text() {
@@ -39,8 +46,7 @@ std::string methods_text() {
 }  // namespace
 
 void add_rebalance(App& app) {
-  App* command =
-      app.add_subcommand("rebalance", "Rebuild the classifier of a trained run, for rare classes");
+  App* command = app.add_subcommand("rebalance", "Rebuild the classifier of a trained run, for rare classes");
   const auto arguments = std::make_shared<RebalanceArguments>();
   command->add_option("RUN", arguments->run, "Folder of a finished run; it stays as it is")->required();
   command->add_option("--method", arguments->where.rebalance, "What to do; a parameter follows a colon")
@@ -67,10 +73,10 @@ void add_rebalance(App& app) {
       "Examples:\n"
       "  longtail rebalance runs/uniform-42 --method crt --out runs/crt-42\n"
       "  longtail rebalance runs/uniform-42 --method tau_norm:tau=0.7 --out runs/tau-42\n"
-      "RUN2 is a run like any other: predict, export, evaluate, report and compare read it. The "
-      "network after\n"
-      "the last epoch of RUN is taken. Tau is never chosen on the test set; the best epoch of crt and "
-      "lws is\nchosen as that of RUN was. docs/remedies.md has the formulas.");
+      "RUN2 is a run like any other: predict, export, evaluate, report and compare read it. The network\n"
+      "after the last epoch of RUN is taken. Tau is never chosen on the test set; the best epoch of crt and\n"
+      "lws is chosen as that of RUN was. docs/remedies.md has the formulas.\n"
+      "--data says where the data are now, also of pictures in a folder that was moved (folder:DIR).");
   command->callback([arguments] { run(*arguments); });
 }
 

@@ -1,5 +1,6 @@
 // longtail recommend: from a folder of pictures to a recommended strategy, with its evidence and a network.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +11,7 @@
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
 #include "longtail/base/quote.h"
+#include "longtail/base/terminal.h"
 #include "longtail/base/text.h"
 #include "longtail/base/threads.h"
 #include "longtail/cli/commands.h"
@@ -76,17 +78,15 @@ Found look_at_data(const RecommendArguments& arguments, const train::RunConfig& 
   const data::SubsetConfig subset = data::decided(config.subset, config.dataset);
   found.counts = data::profile_counts(subset, data::count_labels(data.train.labels, data.classes()), 1);
   found.tested = data::count_labels(data.test.labels, data.classes());
-  fmt::print("{}\n\n{}\n", class_words(found.counts),
-             class_picture(found.counts, data.class_names, kPictureWidth));
+  fmt::print(
+      "{}\n\n{}\n", class_words(found.counts),
+      class_picture(found.counts, data.class_names,
+                    std::min(kPictureWidth, base::terminal_width(STDOUT_FILENO, kPictureWidth + 1) - 1)));
   for (const std::string& remark : data.remarks) fmt::print("{}\n", base::quote::terminal(remark));
   std::fflush(stdout);
   if (found.counts.size() < 2)
     base::fail("{} has one class only; there is nothing to choose", arguments.pictures);
   return found;
-}
-
-std::string copy_folder(const fs::path& out) {
-  return fs::absolute(out / "data").lexically_normal().string();
 }
 
 // The images as the runs will see them. Pictures are kept as arrays in the folder, so that no run has to read them again
@@ -134,8 +134,7 @@ void check_goal(report::Goal goal, const train::RunConfig& config, const Found& 
     if (measured[g] > 0 || trained[g] == 0 || (goal == report::Goal::kTail && g != 2)) continue;
     base::fail<base::UsageError>(
         "the goal `{}` cannot be measured: no class of the {} has test pictures; add some, or choose another "
-        "--goal or "
-        "--groups",
+        "--goal or --groups",
         report::goal_name(goal), data::kGroupNames[g]);
   }
 }
@@ -204,9 +203,8 @@ RecommendPlan make_plan(const RecommendArguments& arguments, const fs::path& out
 void print_plan(const RecommendPlan& plan, double seconds) {
   fmt::print(
       "\nPlan: {} on images of {}x{} pixels for {} epoch{} in batches of {}, under {}. A run takes about {} "
-      "here "
-      "(measured), {} at a time. Looks after 3, 5, 8 and 12 seeds; what is ruled out is dropped. At most "
-      "{}.\n",
+      "here (measured), {} at a time. Looks after 3, 5, 8 and 12 seeds; what is ruled out is dropped. At "
+      "most {}.\n",
       plan.config.model, plan.config.image_size, plan.config.image_size, plan.config.epochs,
       plan.config.epochs == 1 ? "" : "s", plan.config.batch_size, base::join(words_of(plan.candidates), ", "),
       base::duration(plan.run_seconds), plan.jobs, base::duration(seconds));
@@ -304,7 +302,12 @@ void write_report(const fs::path& out, const RecommendPlan& plan) {
 // What would be in the way later is told before anything is made or measured: an answer among the pictures, and paths
 // that the files of a study cannot hold.
 void check_places(const RecommendArguments& arguments, const fs::path& out) {
-  if (!base::present(plan_path(out))) refuse_among_pictures(arguments.pictures, out);
+  if (!base::present(plan_path(out))) {
+    refuse_among_pictures(arguments.pictures, out);
+    // A folder of recommend that has lost its plan still has its clock.
+    if (base::present(out / "study.json") && !base::present(out / "recommend.seconds"))
+      base::fail("{} holds a study that `recommend` did not make; give another --out", out.string());
+  }
   base::require_plain("the path of the answer (--out)", fs::absolute(out).string());
   base::require_plain("the path of the pictures", lasting_name(arguments.pictures));
   base::require_plain("the path of the data (--data)", arguments.config.data);
@@ -332,7 +335,7 @@ void run(const RecommendArguments& arguments) {
                outcome.recommendation.series
                    ? ""
                    : fmt::format(" ({}, since nothing can be recommended)", outcome.network_words),
-               outcome.network.string(), outcome.network.string());
+               outcome.network.string(), base::quote::argument(outcome.network.string()));
   }
   budget.keep();
 }
@@ -357,12 +360,10 @@ void add_recommend(App& app) {
       ->check(IsMember({"balanced", "overall", "tail", "worst"}));
   command->add_option("--out", arguments->out, "Folder for runs, report and network [recommend-NAME]")
       ->type_name("DIR");
-  command->add_option(
-      "--strategies", arguments->strategies,
-      "What to choose from, separated by spaces: strategies, and strategies with remedies after a plus "
-      "(uniform+logit_adjust, uniform+mixup:alpha=1+crt); PICTURES comes before them, or after -- [the "
-      "paper's four "
-      "and uniform+logit_adjust]");
+  command->add_option("--strategies", arguments->strategies,
+                      "What to choose from, separated by spaces: strategies, and strategies with remedies "
+                      "after a plus (uniform+logit_adjust, uniform+mixup:alpha=1+crt); PICTURES comes before "
+                      "them, or after -- [the paper's four and uniform+logit_adjust]");
   add_param_flags(*command, train::run_params(), arguments->config, plan_params());
   command->footer(
       "Example:\n"

@@ -77,10 +77,21 @@ Candidate parsed(const std::string& text, const train::RunConfig& config) {
 void refuse_commas(const std::string& text) {
   const std::size_t at = text.find_first_of(",:(");
   if (at == std::string::npos || text[at] != ',') return;
+  // Which of the commas are between strategies is known only where none has parameters.
+  if (text.find_first_of(":(") != std::string::npos)
+    base::fail<base::UsageError>("--strategies are separated by blanks, not by commas as in `{}`", text);
   std::string words = text;
   std::replace(words.begin(), words.end(), ',', ' ');
   base::fail<base::UsageError>(
       "--strategies are separated by blanks, not by commas: write `{}` instead of `{}`", words, text);
+}
+
+// A race compares runs that train on all training images.
+void refuse_held_out(const Candidate& one) {
+  if (sampling::make_strategy(one.strategy)->feedback() != sampling::Feedback::kHeldOut) return;
+  base::fail<base::UsageError>(
+      "`{}` needs held-out images, and `recommend` holds none out; compare it by a study with `val_fraction`",
+      one.strategy);
 }
 
 Candidate parent_of_one(const Candidate& one) {
@@ -135,6 +146,7 @@ std::vector<Candidate> candidates_of(const std::vector<std::string>& texts, cons
   for (const std::string& text : texts) {
     refuse_commas(text);
     given.push_back(parsed(text, config));
+    refuse_held_out(given.back());
     const auto same = [&](const Candidate& one) { return one.text == given.back().text; };
     if (std::count_if(given.begin(), given.end(), same) > 1)
       base::fail<base::UsageError>("--strategies has `{}` twice{}", given.back().text,

@@ -76,17 +76,24 @@ fs::path answer_folder(const std::string& asked) {
   return "recommend-" + name.substr(name.rfind('/') + 1);
 }
 
+std::string copy_folder(const fs::path& answer) {
+  return fs::absolute(answer / "data").lexically_normal().string();
+}
+
 void refuse_among_pictures(const std::string& asked, const fs::path& answer) {
   std::error_code error;
   const fs::path pictures = fs::canonical(folder_path(asked), error);
   if (error || !is_picture_folder(asked))
     return;  // a folder that is not there cannot hold it; reading will tell
-  const fs::path place = fs::weakly_canonical(fs::absolute(answer, error), error);
-  if (error ||
-      std::mismatch(pictures.begin(), pictures.end(), place.begin(), place.end()).first != pictures.end())
-    return;
-  base::fail<base::UsageError>(
-      "the answer would lie among the pictures, in {}; give --out DIR, a folder elsewhere", place.string());
+  const fs::path copy = fs::path(copy_folder(answer)) / kCopy;
+  for (const fs::path& part : {answer, copy, answer / "runs", answer / "report"}) {
+    const fs::path place = fs::weakly_canonical(fs::absolute(part, error), error);
+    if (error ||
+        std::mismatch(pictures.begin(), pictures.end(), place.begin(), place.end()).first != pictures.end())
+      continue;
+    base::fail<base::UsageError>(
+        "the answer would lie among the pictures, in {}; give --out DIR, a folder elsewhere", place.string());
+  }
 }
 
 }  // namespace longtail::cli

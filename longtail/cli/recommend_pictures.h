@@ -24,7 +24,10 @@ bool same_pictures(const std::string& kept, const std::string& asked);
 std::string short_name(const std::string& lasting);
 // Where the answer is put unless --out says so.
 std::filesystem::path answer_folder(const std::string& asked);
-// A UsageError if the answer would lie in the folder of pictures, where it would be taken for some.
+// The folder in the answer that holds the data set kCopy; its absolute path.
+std::string copy_folder(const std::filesystem::path& answer);
+// A UsageError if the answer, or a folder that it will have, would lie in the folder of pictures or be that folder: what is
+// in it would be taken for pictures.
 void refuse_among_pictures(const std::string& asked, const std::filesystem::path& answer);
 
 }  // namespace longtail::cli

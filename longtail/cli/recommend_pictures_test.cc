@@ -48,6 +48,15 @@ TEST_F(RecommendPictures, AnAnswerAmongThePicturesIsRefused) {
   fs::current_path(q);  // the name without --out
   expect_refused({"."}, 2, why + "/recommend-q");
   expect_refused({"folder:."}, 2, why + "/recommend-q");
+  fs::current_path(folder_.path());  // beside them, but a folder of the answer is among them
+  const std::string here = "would lie among the pictures, in " + fs::canonical(".").string();
+  for (const auto& [pictures, part] :
+       {std::pair("data", "data/pictures"), std::pair("data/pictures", "data/pictures"),
+        std::pair("runs", "runs"), std::pair("report", "report")}) {
+    write_classes(folder_ / pictures);
+    expect_refused({pictures, "--out", "."}, 2, here + "/" + part + "; give --out DIR");
+    fs::remove_all(folder_ / pictures);
+  }
 }
 
 TEST_F(RecommendPictures, PathsThatAStudyCannotHoldAreRefused) {

@@ -215,6 +215,9 @@ TEST(RecommendCandidatesTest, WhatCannotBeIsRefusedWithAWord) {
   EXPECT_THAT(refusal({"uniform"}), HasSubstr("one strategy is no choice"));
   EXPECT_THAT(refusal({"uniform,progressive"}),
               HasSubstr("separated by blanks, not by commas: write `uniform progressive`"));
+  EXPECT_EQ(refusal({"uniform,deferred:then=focus,at=0.5"}),
+            "--strategies are separated by blanks, not by commas as in `uniform,deferred:then=focus,at=0.5`");
+  EXPECT_THAT(refusal({"uniform", "stratified:of=adaptive"}), HasSubstr("`recommend` holds none out"));
 }
 
 TEST(RecommendPlanTest, EveryRunOfTheStudyIsOfOneCandidate) {

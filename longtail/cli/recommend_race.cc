@@ -85,8 +85,8 @@ class RaceRunner {
       const std::tuple now(results.finished, race.looks, plan_.cuts);
       if (before == now) {
         base::fail(
-            "the race in {0} cannot continue: the runs for the look after {1} seeds are not all done, and none "
-            "could be trained; `longtail study status {0}` shows them",
+            "the race in {0} cannot continue: the runs for the look after {1} seeds are not all done, and "
+            "none could be trained; `longtail study status {0}` shows them",
             out_.string(), *race.next);
       }
       before = now;
@@ -139,8 +139,7 @@ class RaceRunner {
     if (log.fingerprint.data == race_data_) return;
     base::fail<base::UsageError>(
         "run {} was trained on other images than those that the race in {} is about, so they cannot be "
-        "judged as one; "
-        "give another --out, or remove {} to train all runs again",
+        "judged as one; give another --out, or remove {} to train all runs again",
         run, out_.string(), (out_ / "runs").string());
   }
 
@@ -234,8 +233,7 @@ class RaceRunner {
     write_plan(out_, plan_);
     fmt::print(
         "An epoch takes {} here, not {} as planned. So that three seeds fit, every run gets {} epochs "
-        "instead of {}; "
-        "nothing had been looked at.\n",
+        "instead of {}; nothing had been looked at.\n",
         base::duration(pace_.epoch_seconds()), base::duration(planned), now, before);
     std::fflush(stdout);
   }

@@ -39,4 +39,13 @@ void place_data(train::RunConfig& config, const std::filesystem::path& run, cons
   }
 }
 
+void refuse_other_data(const train::Checkpoint& state, const data::Dataset& dataset,
+                       const std::filesystem::path& run) {
+  if (state.log->fingerprint.data == dataset.hash) return;
+  base::fail(
+      "the data set {} holds other images now than when the run in {} was trained; bring them back, or give "
+      "the folder that has them with --data",
+      dataset.name, run.string());
+}
+
 }  // namespace longtail::cli

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "longtail/base/quote.h"
 #include "longtail/base/terminal.h"
@@ -20,6 +21,16 @@ constexpr auto kRedraw = std::chrono::milliseconds(100);
 // A group without classes is a dash, never a zero.
 std::string points(double value, int digits = 2) {
   return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, digits);
+}
+
+// A number with up to four digits, after the point or in all, as `form` says: as many as leave a blank before
+// it in a column of this width.
+std::string narrower(const char* form, double value, int width) {
+  for (int digits = 4; digits >= 0; --digits) {
+    std::string text = fmt::format(fmt::runtime(form), value, digits);
+    if (std::cmp_less(text.size(), width)) return text;
+  }
+  return fmt::format("{:.0e}", value);
 }
 
 // A column of the progress: what it says, how wide it is, and how soon it is left out on a narrow terminal (the
@@ -39,8 +50,8 @@ std::vector<Column> progress_columns(const train::Progress& p, int width) {
   std::vector<Column> columns = {
       {"epoch", std::max(5, 2 * digits + 1), 0, fmt::format("{}/{}", p.epoch + 1, p.epochs)},
       {"done", 5, 0, fmt::format("{:.0f}%", p.epoch_done ? 100.0 : 100.0 * p.step / std::max(p.steps, 1))},
-      {"lr", 8, 5, fmt::format("{:.4g}", p.lr)},
-      {"loss", 7, 3, fmt::format("{:.4f}", p.train_loss)},
+      {"lr", 8, 5, narrower("{:.{}g}", p.lr, 8)},
+      {"loss", 7, 3, narrower("{:.{}f}", p.train_loss, 7)},
       {"train", 6, 4, points(p.train_acc, 1)},
       {"test", 7, 1, accuracy(p.result.overall, 2)},
       {"head", 6, 2, accuracy(p.result.head, 1)},

@@ -139,13 +139,15 @@ void print_summary(const SampleArguments& arguments, const std::vector<Line>& cl
   std::vector<std::int64_t> drawn;
   std::vector<double> probabilities;
   double present = 0;
+  std::int64_t with_images = 0;
   for (const Line& line : classes) {
     drawn.push_back(line.drawn);
     probabilities.push_back(line.probability);
     present += 1 - line.absent;
+    with_images += line.images > 0;
   }
   fmt::print("\nA batch of {} has {:.1f} of the {} classes on average.\n", arguments.batch, present,
-             classes.size());
+             with_images);
   if (!replacement) {
     fmt::print("Every image comes once per epoch, so the draws of whole epochs fit exactly.\n");
     return;
@@ -216,7 +218,7 @@ void run(const SampleArguments& arguments) {
     return lines;
   };
   fmt::print("{} at epoch {} of {}: {} images in {} classes, {}\n\n", strategy->name(), arguments.epoch,
-             arguments.epochs, with_commas(images), classes.size(),
+             arguments.epochs, with_commas(images), sampling::classes_with_images(available.counts),
              stratified    ? "in stratified batches"
              : replacement ? "drawn with replacement"
                            : "each once per epoch");
@@ -300,6 +302,7 @@ void add_sample(App& app) {
     } else {
       refuse_beside_counts(*command, {"--dataset", "--data", "--skip-unreadable", "--profile", "--rho",
                                       "--n-max", "--counts-file", "--class-order"});
+      arguments->subset = data::decided(arguments->subset, "");  // as data of one's own
     }
     run(*arguments);
   });

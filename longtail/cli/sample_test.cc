@@ -79,6 +79,34 @@ TEST(SampleCommand, TakesCountsOfOnesOwn) {
   fs::remove(file);
 }
 
+TEST(SampleCommand, CountsOnlyTheClassesThatHaveImages) {
+  const fs::path file = fs::temp_directory_path() / fmt::format("longtail_gaps_{}.txt", ::getpid());
+  base::write_atomically(file,
+                         "\xef\xbb\xbf"
+                         "10\r\n0\r\n5\r\n1\r\n");  // as a spreadsheet saves it
+  const Outcome outcome = run_program(
+      {"sample", "--counts", file, "--strategy", "stratified", "--batch-size", "16", "--draws", "1600"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("16 images in 3 classes"));
+  EXPECT_THAT(outcome.out, HasSubstr("of the 3 classes on average"));
+  fs::remove(file);
+}
+
+TEST(SampleCommand, ClassesOfOnesOwnAreGroupedInThirds) {
+  const fs::path file = fs::temp_directory_path() / fmt::format("longtail_thirds_{}.txt", ::getpid());
+  base::write_atomically(file, "90\n60\n30\n");  // all medium by the paper's thresholds
+  const auto classes_in = [&](const std::string& group, const std::string& groups) {
+    const auto words = words_of(
+        run_program({"sample", "--counts", file, "--per", "group", "--groups", groups, "--draws", "1000"})
+            .out,
+        group);
+    return words.size() > 1 ? words[1] : "";
+  };
+  for (const char* group : {"head", "medium", "tail"}) EXPECT_EQ(classes_in(group, "default"), "1") << group;
+  EXPECT_EQ(classes_in("medium", "paper"), "3");
+  fs::remove(file);
+}
+
 TEST(SampleCommand, RefusesInSentences) {
   const auto refused = [](std::vector<std::string> arguments, const std::string& words) {
     arguments.insert(arguments.begin(), "sample");
@@ -87,6 +115,8 @@ TEST(SampleCommand, RefusesInSentences) {
     EXPECT_THAT(outcome.err, HasSubstr(words));
   };
   refused({"--strategy", "progresive"}, "did you mean `progressive`?");
+  refused({"--strategy", "adaptive"}, "cannot be computed ahead of one");
+  refused({"--strategy", "focus"}, "cannot be computed ahead of one");
   refused({"--strategy", "progressive:gamma=-1"}, "`gamma` is `-1`; it must be above 0");
   refused({"--epoch", "200"}, "there is no epoch 200 in a training of 200");
   refused({"--batch-size", "20000"}, "a batch of 20000 is larger than an epoch of 10847 draws");

@@ -4,6 +4,7 @@
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
 #include "longtail/cli/study.h"
+#include "longtail/report/race.h"
 #include "longtail/study/folder.h"
 #include "longtail/train/predictions.h"
 
@@ -12,9 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the run said of every test image goes with the log, if the run kept it and it is sound.
-void copy_predictions(const fs::path& from_log, const fs::path& to_log) {
-  const fs::path from = train::predictions_path(from_log), to = train::predictions_path(to_log);
+void copy_if_there(const fs::path& from, const fs::path& to) {
   if (!fs::exists(from)) return;
   const std::string bytes = base::read_text(from);
   if (!fs::exists(to) || base::read_text(to) != bytes) base::write_atomically(to, bytes);
@@ -32,7 +31,8 @@ void collect(const fs::path& study_folder, const fs::path& out) {
     const fs::path to = out / (run.name + ".json");
     const std::string log = base::read_text(from);
     if (state.note.empty()) {
-      copy_predictions(from, to);
+      // What the run said of every test image, if the run kept it and it is sound.
+      copy_if_there(train::predictions_path(from), train::predictions_path(to));
     } else {
       ++without;
       fmt::print(stderr, "longtail: {}: {}\n", run.name, state.note);
@@ -42,13 +42,14 @@ void collect(const fs::path& study_folder, const fs::path& out) {
     ++written;
   }
   if (done == 0) base::fail("{}: none of its {} runs is done yet", study_folder.string(), plan.runs.size());
+  // A report on the logs of a race goes by its looks too.
+  copy_if_there(study_folder / report::kRaceFile, out / report::kRaceFile);
   fmt::print("{} of {} runs are done; their logs are in {} ({} new)\n", done, plan.runs.size(), out.string(),
              written);
   if (without > 0) {
     fmt::print(stderr,
                "longtail: {} of these logs are without their predictions; remove the folder of the run and "
-               "give `longtail "
-               "study run --out {}` to make them again\n",
+               "give `longtail study run --out {}` to make them again\n",
                without, study_folder.string());
   }
 }

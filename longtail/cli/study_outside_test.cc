@@ -2,9 +2,12 @@
 // that go away, data that only the study file knows of.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <cstdio>
+#include <fstream>
+#include <functional>
 
 #include "longtail/base/scoped_variable.h"
 #include "longtail/cli/testing_study.h"
@@ -50,6 +53,19 @@ class StudyOutside : public TinyStudy {
     const std::string holder = base::read_text(a_run(name, "uniform") / "study.lock");
     return std::stoi(holder.substr(holder.rfind(' ')));
   }
+  // A study by a copy of the program, to whose file something happens while the first of two runs is trained.
+  void expect_done_although(const std::function<void(const fs::path&)>& happens) {
+    write_study("seed = [1, 2]\nepochs = [20]\n");
+    const fs::path program = folder_ / "program";
+    fs::copy_file(base::program(), program);
+    const pid_t study = start_without_hangup_of(
+        program.string(), {"study", "run", file(), "--out", out("study"), "--jobs", "1"});
+    EXPECT_TRUE(wait_until(study, [&] { return says(folder_ / "stdout", "  start "); }));
+    happens(program);
+    EXPECT_EQ(wait_for(study), 0) << base::read_text(folder_ / "stderr");
+    EXPECT_FALSE(blames_a_run("study"));
+    for (const auto& [name, log] : logs("study")) EXPECT_NE(log, "(none)") << name;
+  }
   bool blames_a_run(const std::string& name) const {
     for (const auto& entry : fs::recursive_directory_iterator(folder_ / name)) {
       if (entry.path().filename() == "failed.json") return true;
@@ -92,18 +108,27 @@ TEST_F(StudyOutside, DataThatGoAwayStopItAndNoRunIsBlamed) {
   for (const auto& [name, log] : logs("study")) EXPECT_NE(log, "(none)") << name;
 }
 
-// As when it is built anew.
+// As while it is built anew.
 TEST_F(StudyOutside, AProgramWhoseFileGoesAwayDoesTheRestAllTheSame) {
-  write_study("seed = [1, 2]\nepochs = [20]\n");
-  const fs::path program = folder_ / "program";
-  fs::copy_file(base::program(), program);
-  const pid_t study = start_without_hangup_of(program.string(),
-                                              {"study", "run", file(), "--out", out("study"), "--jobs", "1"});
-  EXPECT_TRUE(wait_until(study, [&] { return says(folder_ / "stdout", "  start "); }));
-  fs::remove(program);
-  EXPECT_EQ(wait_for(study), 0) << base::read_text(folder_ / "stderr");
-  EXPECT_FALSE(blames_a_run("study"));
-  for (const auto& [name, log] : logs("study")) EXPECT_NE(log, "(none)") << name;
+  expect_done_although([](const fs::path& program) { fs::remove(program); });
+}
+
+// As when it has been built anew, and that build is broken.
+TEST_F(StudyOutside, AProgramWhoseFileIsReplacedDoesTheRestAllTheSame) {
+  expect_done_although([](const fs::path& program) {
+    base::write_atomically(program, std::string_view("#!/bin/sh\nexit 3\n"));
+  });
+}
+
+TEST_F(StudyOutside, AWorkerHasTheNameOfTheProgram) {
+  write_study("seed = [1]\n");
+  const pid_t study = start_without_hangup("study", {"--set", "train.epochs=5000"});
+  EXPECT_TRUE(wait_until(study, [&] { return has_trained_an_epoch("study"); }));
+  std::string name;
+  std::getline(std::ifstream("/proc/" + std::to_string(worker("study")) + "/comm"), name);
+  EXPECT_EQ(name, "longtail");
+  ::kill(study, SIGTERM);
+  EXPECT_EQ(wait_for(study), 130) << base::read_text(folder_ / "stderr");
 }
 
 TEST_F(StudyOutside, SomebodyElseInTheFolderOfARunStopsItAndNoRunIsBlamed) {
@@ -119,11 +144,12 @@ TEST_F(StudyOutside, SomebodyElseInTheFolderOfARunStopsItAndNoRunIsBlamed) {
   EXPECT_EQ(run("study").code, 0);
 }
 
-TEST_F(StudyOutside, AWorkerWhoseFolderWasRenamedSaysThatTheStudyWasChanged) {
+TEST_F(StudyOutside, AWorkerWhoseFolderIsGoneSaysWhatMayHaveBecomeOfIt) {
   const Outcome outcome = run_program({"study", "work", "--run-folder", out("nowhere")});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.out, HasSubstr("\"storage\""));
-  EXPECT_THAT(outcome.out, HasSubstr("the study was changed by another command"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("is gone: it was removed, or renamed by another command; give this command again"));
 }
 
 TEST_F(StudyOutside, PredictionsThatAreLostOrDamagedAreTold) {
@@ -142,6 +168,24 @@ TEST_F(StudyOutside, PredictionsThatAreLostOrDamagedAreTold) {
   for (const auto& entry : fs::directory_iterator(folder_ / "logs"))
     copied += entry.path().extension() == ".predictions";
   EXPECT_EQ(copied, 1);
+}
+
+TEST_F(StudyOutside, PredictionsThatCannotBeReadStopTheCommandAndAreNotCalledLost) {
+  write_study("seed = [1]\n");
+  ASSERT_EQ(run("study").code, 0);
+  const fs::path predictions = a_run("study", "uniform") / "log.predictions";
+  fs::rename(predictions, predictions.string() + ".away");
+  ASSERT_EQ(::mknod(predictions.c_str(), S_IFSOCK | 0600, 0), 0);  // not even root can open a socket
+  for (const char* command : {"status", "collect"}) {
+    std::vector<std::string> words = {"study", command, out("study")};
+    if (command == std::string("collect")) words.insert(words.end(), {"--out", out("logs")});
+    const Outcome outcome = run_program(words);
+    EXPECT_EQ(outcome.code, 1) << command;
+    EXPECT_THAT(outcome.err, HasSubstr("cannot read " + predictions.string())) << command;
+    EXPECT_THAT(outcome.err, Not(HasSubstr("remove"))) << command;
+  }
+  fs::rename(predictions.string() + ".away", predictions);
+  EXPECT_EQ(run_program({"study", "collect", out("study"), "--out", out("logs")}).code, 0);
 }
 
 TEST_F(StudyOutside, FindsDataThatOnlyTheStudyFileSpeaksOf) {

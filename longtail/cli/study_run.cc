@@ -1,5 +1,6 @@
 // longtail study run, and the hidden `study work` that it starts for each run.
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <set>
 
 #include "longtail/base/error.h"
+#include "longtail/base/quote.h"
 #include "longtail/base/text.h"
 #include "longtail/cli/study.h"
 #include "longtail/study/runner.h"
@@ -35,8 +37,13 @@ struct RunFlags {
 
 study::Plan open(const RunFlags& flags) {
   const auto say = [](const std::string& sentence) { fmt::print(stderr, "longtail: {}\n", sentence); };
-  if (!flags.study.file.empty())
-    return study::open_study(flags.study.read(), flags.out, LONGTAIL_VERSION, say);
+  if (!flags.study.file.empty()) {
+    const study::StudyFile file = flags.study.read();
+    study::Plan planned;
+    planned.runs = study::resolve(file, study::engine_of(file, flags.out));
+    study::select(planned, flags.shard, flags.only);  // refuses what is wrong before the folder is made
+    return study::open_study(file, flags.out, LONGTAIL_VERSION, say);
+  }
   if (!flags.study.changes.empty()) {
     base::fail<base::UsageError>("--set changes a study file, and none is given; name the FILE too");
   }
@@ -76,7 +83,7 @@ void conclude(const study::Board& board, study::Ending ending) {
   }
   if (failed > 0) {
     base::fail("{} of {} runs failed; `longtail study status {}` tells why, --retry-failed tries again",
-               failed, selected, board.folder);
+               failed, selected, base::quote::argument(board.folder));
   }
   if (done < selected) {
     print_reasons(board);
@@ -98,15 +105,14 @@ void require_data(const study::Board& board, const std::string& folder) {
 
 void run(const RunFlags& flags) {
   std::signal(SIGPIPE, SIG_IGN);  // the end of who reads what is printed is not the end of the study
-  const study::Plan plan = open(flags);
-  study::require_engine(plan);
   study::RunnerOptions options;
-  options.program = own_program();
   options.data = flags.study.data;
   options.jobs = flags.jobs;
   options.threads = flags.threads;
   options.retry_failed = flags.retry_failed;
   if (!flags.time.empty()) options.seconds = study::parse_duration(flags.time);
+  const study::Plan plan = open(flags);
+  study::require_engine(plan);
   study::Board board = study::make_board(plan, flags.out, study::select(plan, flags.shard, flags.only));
   const auto selected = std::count_if(board.seats.begin(), board.seats.end(),
                                       [](const study::Seat& seat) { return seat.selected; });
@@ -131,6 +137,7 @@ void run(const RunFlags& flags) {
     } else {
       watcher = std::make_unique<study::LineWatcher>(stdout);
     }
+    options.program = own_program();  // under the name that its file has now
     ending = study::run_study(board, options, *watcher);
     study::refresh(board);
     watcher->tick(board);
@@ -139,7 +146,7 @@ void run(const RunFlags& flags) {
   if (live) fmt::print("{}\n", study::check_sharing(plan.runs, board.states()).sentence());
   std::fflush(stdout);
   conclude(board, ending);
-  fmt::print("`longtail report {}` writes tables and figures.\n", flags.out);
+  fmt::print("`longtail report {}` writes tables and figures.\n", base::quote::argument(flags.out));
 }
 
 }  // namespace
@@ -185,6 +192,8 @@ void add_study_work(App& app) {
   command->add_option("--data", options->data);
   command->add_option("--threads", options->threads);
   command->callback([options] {
+    // For `top` and `pgrep`: what is started as /proc/self/exe is called exe.
+    ::prctl(PR_SET_NAME, "longtail");
     const int code = study::work(*options, STDOUT_FILENO);
     if (code != 0) std::exit(code);  // what happened was told as an event
   });

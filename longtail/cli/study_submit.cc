@@ -6,6 +6,7 @@
 #include <set>
 
 #include "longtail/base/error.h"
+#include "longtail/base/quote.h"
 #include "longtail/base/text.h"
 #include "longtail/cli/study.h"
 #include "longtail/study/folder.h"
@@ -41,7 +42,7 @@ void submit(SubmitFlags& flags) {
   const std::vector<std::string> names = missing(plan, flags);
   if (names.empty()) {
     fmt::print("Nothing to submit: every run is done, queued or failed; `longtail study status {}` tells.\n",
-               flags.out);
+               base::quote::argument(flags.out));
     return;
   }
   // Missing data would fail every task on its node: say so here.
@@ -61,7 +62,7 @@ void submit(SubmitFlags& flags) {
   fmt::print(
       "Submitted {} runs as job {}. `longtail study status {}` shows them, `longtail study cancel {}` ends "
       "them.\n",
-      names.size(), job.id, flags.out, flags.out);
+      names.size(), job.id, base::quote::argument(flags.out), base::quote::argument(flags.out));
   if (!file.trainer && study::wanted_engine(file) == "auto") {
     fmt::print(
         "The engine of this study is {} (what `auto` means on this machine). If the nodes have a better one, "

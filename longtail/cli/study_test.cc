@@ -301,6 +301,22 @@ TEST_F(Study, CollectsTheLogsOfFinishedRunsOnly) {
               HasSubstr("2 of 12 runs are done"));
 }
 
+TEST_F(Study, CollectedLogsOfARaceAreReportedByItsLooks) {
+  write_study("seed = [1, 2]\nstrategy = [\"uniform\", \"progressive\"]\n");
+  ASSERT_EQ(run("race").code, 0);
+  base::write_atomically(fs::path(out("race")) / "recommend.json",
+                         std::string_view("{\"goal\": \"overall\", \"baseline\": \"uniform\"}\n"));
+  ASSERT_EQ(run_program({"study", "collect", out("race"), "--out", out("logs")}).code, 0);
+  const auto said = [&](const std::string& folder) {
+    const Outcome outcome = run_program({"report", folder, "--tables-only", "--json"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.err, Not(HasSubstr("recommend.json")));
+    return outcome.out;
+  };
+  EXPECT_EQ(said(out("logs")), said(out("race")));
+  EXPECT_THAT(said(out("logs")), HasSubstr("The first look needs three seeds of every strategy"));
+}
+
 TEST_F(Study, SplitsIntoShardsThatTogetherAreTheWhole) {
   write_study("seed = [1, 2]\nstrategy = [\"uniform\", \"progressive\"]\n");
   EXPECT_EQ(count(run("study", {"--shard", "1/3"}).out, "  start "), 2);
@@ -328,6 +344,19 @@ TEST_F(Study, RefusesAWrongFileBeforeAnythingIsMade) {
   const Outcome missing = run("study");
   EXPECT_EQ(missing.code, 1);
   EXPECT_EQ(count(missing.out, "  start "), 0) << "missing data is found before any run is begun";
+}
+
+TEST_F(Study, RefusesAWrongSelectionOrTimeBeforeAnythingIsMade) {
+  write_study("seed = [1]\nstrategy = [\"uniform\", \"progressive\"]\n");
+  const auto refused = [&](const std::string& flag, const std::string& value, const std::string& why) {
+    const Outcome wrong = run("study", {flag, value});
+    EXPECT_EQ(wrong.code, 2) << flag;
+    EXPECT_THAT(wrong.err, HasSubstr(why));
+    EXPECT_FALSE(fs::exists(folder_ / "study")) << flag;
+  };
+  refused("--for", "never", "`never` is no length of time");
+  refused("--shard", "3/2", "write it as i/n with i from 1 to n");
+  refused("--only", "unifrom", "the study has no such run");
 }
 
 TEST_F(Study, ChecksWithoutChangingAnything) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <numeric>
+#include <set>
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
@@ -36,10 +37,10 @@ struct TheoryOptions {
 };
 
 // The epochs a table shows: one is enough for a strategy that does not change; else the first, that of the
-// paper's first learning-rate decay (80%) and the last.
-std::vector<int> epochs_to_show(const sampling::Strategy& strategy, std::span<const std::int64_t> counts,
-                                const TheoryOptions& options) {
-  if (!options.shown_epochs.empty()) return options.shown_epochs;
+// paper's first learning-rate decay (80%) and the last, which may be the same.
+std::set<int> epochs_to_show(const sampling::Strategy& strategy, std::span<const std::int64_t> counts,
+                             const TheoryOptions& options) {
+  if (!options.shown_epochs.empty()) return {options.shown_epochs.begin(), options.shown_epochs.end()};
   const int last = options.epochs - 1;
   const auto first = strategy.probabilities(counts, {0, options.epochs});
   if (first == strategy.probabilities(counts, {last, options.epochs})) return {0};
@@ -54,7 +55,22 @@ report::Results read_logs(const std::vector<std::string>& paths) {
   return results;
 }
 
+void check_theory(const TheoryOptions& options) {
+  if (options.assumptions.sigma2 == 0 && options.assumptions.norm2 == 0) {
+    base::fail<base::UsageError>(
+        "with --sigma2 0 and --norm2 0 every gradient is 0 and there is nothing to compare; give one of them "
+        "a value above 0");
+  }
+  for (const int epoch : options.shown_epochs) {
+    if (epoch < 0 || epoch >= options.epochs) {
+      base::fail<base::UsageError>("epoch {} is not in a training of {} epochs, which are 0 ... {}", epoch,
+                                   options.epochs, options.epochs - 1);
+    }
+  }
+}
+
 TheoryReport make_report(const TheoryOptions& options) {
+  check_theory(options);
   TheoryReport report;
   if (options.counts_file.empty()) {
     if (options.subset.profile == "counts")
@@ -76,14 +92,9 @@ TheoryReport make_report(const TheoryOptions& options) {
   report.groups = data::Groups::parse(options.subset.groups).decided(report.counts);
   report.epochs = options.epochs;
   report.assumptions = options.assumptions;
-  for (const int epoch : options.shown_epochs) {
-    if (epoch < 0 || epoch >= options.epochs) {
-      base::fail<base::UsageError>("epoch {} is not in a training of {} epochs, which are 0 ... {}", epoch,
-                                   options.epochs, options.epochs - 1);
-    }
-  }
   for (const std::string& text : options.strategies) {
     const auto strategy = sampling::make_strategy(text);
+    sampling::refuse_feedback(*strategy);
     sampling::refuse_late_change("strategy", strategy->name(), strategy->deferral(options.epochs),
                                  options.epochs);
     for (const int epoch : epochs_to_show(*strategy, report.counts, options)) {
@@ -168,6 +179,7 @@ void add_theory(App& app) {
     } else {
       refuse_beside_counts(*command,
                            {"--dataset", "--data", "--skip-unreadable", "--profile", "--rho", "--n-max"});
+      options->subset = data::decided(options->subset, "");  // as data of one's own
     }
     run_theory(*options);
   });

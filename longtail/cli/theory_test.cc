@@ -11,6 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 fs::path scratch(const std::string& name) {
@@ -45,6 +46,7 @@ TEST(TheoryCommandTest, CountsComeFromAFileAndABadLineIsNamed) {
       run_program({"theory", "--counts", file.string(), "--batch-size", "2", "--epochs", "5", "--json"});
   ASSERT_EQ(good.code, 0) << good.err;
   EXPECT_EQ(json::parse(good.out)["class_counts"], json({6, 3, 1}));
+  EXPECT_EQ(json::parse(good.out)["groups"], "auto");
   base::write_atomically(file, std::string_view("6\nthree\n1\n"));
   const Outcome bad = run_program({"theory", "--counts", file.string()});
   EXPECT_EQ(bad.code, 1);
@@ -68,6 +70,45 @@ TEST(TheoryCommandTest, WrongUsageHasItsExitCode) {
   const Outcome idle = run_program({"theory", "--counts", "a.txt", "--rho", "10"});
   EXPECT_EQ(idle.code, 2);
   EXPECT_THAT(idle.err, HasSubstr("so --rho would do nothing"));
+  for (const char* strategy : {"adaptive", "focus", "deferred:then=adaptive"}) {
+    const Outcome ahead = run_program({"theory", "--strategies", strategy});
+    EXPECT_EQ(ahead.code, 2) << strategy;
+    EXPECT_THAT(ahead.err, HasSubstr("cannot be computed ahead of one")) << strategy;
+  }
+  const Outcome nothing = run_program({"theory", "--sigma2", "0", "--norm2", "0"});
+  EXPECT_EQ(nothing.code, 2);
+  EXPECT_THAT(nothing.err, HasSubstr("give one of them a value above 0"));
+}
+
+TEST(TheoryCommandTest, EveryEpochIsShownOnce) {
+  const auto shown = [](std::vector<std::string> more) {
+    std::vector<std::string> all = {"theory", "--rho", "100", "--strategies", "progressive", "--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    std::vector<int> epochs;
+    for (const json& one : json::parse(run_program(all).out)["forecasts"]) epochs.push_back(one["epoch"]);
+    return epochs;
+  };
+  EXPECT_THAT(shown({"--epochs", "1"}), ElementsAre(0));
+  EXPECT_THAT(shown({"--epochs", "2"}), ElementsAre(0, 1));
+  EXPECT_THAT(shown({"--epochs", "5"}), ElementsAre(0, 4));
+  EXPECT_THAT(shown({"--epochs", "6"}), ElementsAre(0, 4, 5));
+  EXPECT_THAT(shown({"--epoch", "160,160,3"}), ElementsAre(3, 160));
+}
+
+TEST(TheoryCommandTest, ARatioToNoVarianceIsADash) {
+  const Outcome outcome = run_program({"theory", "--rho", "100", "--sigma2", "0"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, testing::Not(HasSubstr("nan")));
+}
+
+TEST(TheoryCommandTest, ClassesWithoutImagesAreNotCounted) {
+  const fs::path file = scratch("gaps.txt");
+  base::write_atomically(file, std::string_view("10\n0\n5\n1\n"));
+  const Outcome outcome =
+      run_program({"theory", "--counts", file.string(), "--batch-size", "4", "--epochs", "2"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("16 images in 3 classes"));
+  fs::remove(file);
 }
 
 TEST(TheoryCommandTest, FiguresAndNumbersGoIntoTheFolder) {

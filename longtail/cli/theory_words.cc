@@ -9,6 +9,7 @@
 
 #include "longtail/base/text.h"
 #include "longtail/cli/text_table.h"
+#include "longtail/sampling/strategy.h"
 #include "longtail/theory/export.h"
 
 namespace longtail::cli {
@@ -43,7 +44,7 @@ std::string heading(const TheoryReport& report) {
          sentences(fmt::format(
              "{}: {} images in {} classes, the largest {}, the smallest {}; {} head, {} medium, "
              "{} tail classes (`{}`); batches of {}, {} epochs.",
-             report.title, base::with_commas(n), report.counts.size(),
+             report.title, base::with_commas(n), sampling::classes_with_images(report.counts),
              report.counts[largest_class(report.counts)], report.counts[smallest_class(report.counts)],
              sizes[0], sizes[1], sizes[2], report.groups.name(), report.assumptions.batch, report.epochs));
 }
@@ -86,7 +87,9 @@ std::string formulas_text(const TheoryReport& report) {
   TextTable paper({"strategy", "bias^2", "variance", "MSE", "part of\nlargest", "part of\nsmallest"});
   TextTable exact(
       {"strategy", "variance", "within", "between", "MSE", "part of\nlargest", "part of\nsmallest"});
-  const auto ratio = [](double value) { return fmt::format("x{:.{}f}", value, value < 10 ? 2 : 1); };
+  const auto ratio = [](double value) {  // to a variance that may be 0 (--sigma2 0)
+    return std::isfinite(value) ? fmt::format("x{:.{}f}", value, value < 10 ? 2 : 1) : "-";
+  };
   for (const Forecast& f : report.shown) {
     const theory::Decomposition& d = f.total;
     paper.add({label(report, f), fmt::format("{:.3g}", d.bias2), fmt::format("{:.3g}", d.proposition),

@@ -8,6 +8,7 @@
 #include <map>
 #include <random>
 #include <thread>
+#include <tuple>
 
 #include "longtail/base/error.h"
 #include "longtail/cli/testing.h"
@@ -239,7 +240,7 @@ TEST_F(TrainCommand, EvaluateComparesWithTheLogThatIsThere) {
                                            Not(HasSubstr("The log of the run says"))));
 }
 
-TEST_F(TrainCommand, EvaluateTakesTheFolderThatDataWasMovedTo) {
+TEST_F(TrainCommand, EvaluateProbeAndRebalanceTakeTheFolderThatDataWasMovedTo) {
   write_split(folder_ / "here", "train", 18);
   write_split(folder_ / "here", "t10k", 6);
   const std::vector<std::string> words = {"train",   "--dataset",    "idx:" + (folder_ / "here").string(),
@@ -249,29 +250,45 @@ TEST_F(TrainCommand, EvaluateTakesTheFolderThatDataWasMovedTo) {
   ASSERT_EQ(run_program(words).code, 0);
   fs::rename(folder_ / "here", folder_ / "there");
   EXPECT_EQ(run_program({"evaluate", run_folder("a")}).code, 1);
-  const Outcome moved = run_program({"evaluate", run_folder("a"), "--data", (folder_ / "there").string()});
+  const std::string there = (folder_ / "there").string();
+  const auto rebalanced = [&](const std::string& name, const std::string& data) {
+    return run_program(
+        {"rebalance", run_folder("a"), "--method", "ncm", "--data", data, "--out", run_folder(name)});
+  };
+  const Outcome moved = run_program({"evaluate", run_folder("a"), "--data", there});
   EXPECT_EQ(moved.code, 0) << moved.err;
   EXPECT_THAT(moved.out, HasSubstr("says the same"));
-  const Outcome probed = run_program({"probe", run_folder("a"), "--data", (folder_ / "there").string(),
-                                      "--batches", "0", "--training-batches", "0"});
+  const Outcome probed =
+      run_program({"probe", run_folder("a"), "--data", there, "--batches", "0", "--training-batches", "0"});
   EXPECT_EQ(probed.code, 0) << probed.err;
-  write_split(folder_ / "there", "t10k", 9);
-  EXPECT_THAT(run_program({"evaluate", run_folder("a"), "--data", (folder_ / "there").string()}).err,
-              HasSubstr("holds other images now"));
+  const Outcome made = rebalanced("b", there);
+  EXPECT_EQ(made.code, 0) << made.err;
+  EXPECT_EQ(train::read_log(folder_ / "b" / "log.json").dataset, words[2]);  // the name it was trained under
+  EXPECT_EQ(run_program({"evaluate", run_folder("b"), "--data", there}).code, 0);
+
+  fs::copy(there, folder_ / "here");
+  EXPECT_EQ(rebalanced("c", run_folder("nowhere")).code, 1);  // nor is it looked for where it was
+  write_split(there, "t10k", 9);
+  for (const Outcome& other :
+       {run_program({"evaluate", run_folder("a"), "--data", there}),
+        run_program({"probe", run_folder("a"), "--data", there}), rebalanced("c", there)}) {
+    EXPECT_EQ(other.code, 1);
+    EXPECT_THAT(other.err, HasSubstr("holds other images now than when the run in " + run_folder("a")));
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "c"));
 }
 
 TEST_F(TrainCommand, FlagsThatWouldDoNothingAreRefused) {
-  for (const std::vector<std::string>& flags :
-       {std::vector<std::string>{"--n-max", "3"}, {"--class-order", "shuffled"}, {"--data", "/data"}}) {
+  for (const auto& [flag, value, why] :
+       {std::tuple("--n-max", "3", "`n_max` says how classes are cut, but the profile `natural`"),
+        std::tuple("--class-order", "shuffled", "`class_order` says how classes are cut, but the profile"),
+        std::tuple("--data", "/data", "--data would do nothing beside `idx:")}) {
     for (const char* name : {"train", "probe", "subset"}) {
-      std::vector<std::string> words = {name, "--dataset", "idx:" + folder_.string()};
-      words.insert(words.end(), flags.begin(), flags.end());
+      std::vector<std::string> words = {name, "--dataset", "idx:" + folder_.string(), flag, value};
       if (words[0] == "train") words.insert(words.end(), {"--out", run_folder("a")});
       const Outcome outcome = run_program(words);
-      EXPECT_EQ(outcome.code, 2) << name << " " << flags[0];
-      EXPECT_THAT(outcome.err,
-                  testing::AnyOf(HasSubstr("does not cut them so"), HasSubstr("--data would do nothing")))
-          << name;
+      EXPECT_EQ(outcome.code, 2) << name << " " << flag;
+      EXPECT_THAT(outcome.err, HasSubstr(why)) << name << " " << flag;
     }
   }
   EXPECT_FALSE(fs::exists(folder_ / "a"));
@@ -289,6 +306,9 @@ TEST_F(TrainCommand, ExportGoesByTheEndingAndNeverWritesOverARun) {
   EXPECT_THAT(exported(folder_ / "a/m.safetensors").out, HasSubstr(", as safetensors."));
   const Outcome onnx = exported(folder_ / "m.onnx");
   EXPECT_THAT(onnx.out + onnx.err, testing::AnyOf(HasSubstr(", as onnx."), HasSubstr("without ONNX")));
+  const Outcome capital = exported(folder_ / "M.ONNX"), inside = exported(folder_ / "a/M.SafeTensors");
+  EXPECT_THAT(capital.out + capital.err, testing::AnyOf(HasSubstr(", as onnx."), HasSubstr("without ONNX")));
+  EXPECT_THAT(inside.out, HasSubstr(", as safetensors."));
   for (const auto& [format, name] :
        {std::pair("onnx", "n.safetensors"), std::pair("safetensors", "n.onnx")}) {
     const Outcome outcome = exported(folder_ / name, {"--format", format});
