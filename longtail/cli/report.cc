@@ -131,10 +131,10 @@ void add_report(App& app) {
       "  longtail report results.csv --tables-only --out /tmp/tables  numbers of your own\n"
       "Writes index.html (the page), summary.md, tables/ (Markdown, LaTeX, CSV), figures/ (SVG, PDF, PNG),\n"
       "results.csv and curves.csv. docs/report.md explains all.\n"
-      "The first line says which strategy to use and how sure that is. Differences have simultaneous 95% "
-      "intervals\n"
-      "(Dunnett); from six seeds on a permutation test beside them. A file that cannot be used is named in a "
-      "warning.");
+      "The answer comes first, below the title: which strategy to use, and how sure that is. Differences "
+      "have\n"
+      "simultaneous 95% intervals (Dunnett); from six seeds on a permutation test beside them. A file that\n"
+      "cannot be used is named in a warning.");
   command->callback([flags] { run(*flags); });
 }
 

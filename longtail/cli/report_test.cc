@@ -32,6 +32,19 @@ TEST(ReportCommandTest, PrintsTheAnswerAndWritesWhereItSays) {
   EXPECT_FALSE(std::filesystem::exists(logs.path() / "report/index.html"));
 }
 
+TEST(ReportCommandTest, TheAnswerIsWhereTheHelpSaysAndAnInputIsNeverOverwritten) {
+  EXPECT_THAT(run_program({"report", "--help"}).out, HasSubstr("The answer comes first, below the title: "));
+  const Folder mine("cli_mine");
+  const std::string csv = (mine.path() / "results.csv").string();
+  const std::string_view text =
+      "# mine\nrho,strategy,seed,overall,head,medium,tail\n100,uniform,1,50,60,40,20\n";
+  base::write_atomically(csv, text);
+  const Outcome outcome = run_program({"report", csv, "--tables-only", "--out", mine.path().string()});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("results.csv is what the report is made from"));
+  EXPECT_EQ(base::read_text(csv), text);
+}
+
 TEST(ReportCommandTest, NamesComeFromAFileAndAWrongFileIsAUsageError) {
   const Folder logs("cli_names");
   report::test::write_grid(logs, {100}, {1, 2, 3}, 5);

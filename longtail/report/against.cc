@@ -74,7 +74,7 @@ std::map<std::string, std::string> protocol_of(const RunResult& run) {
   std::map<std::string, std::string> protocol = run.config;
   if (!run.log && !run.condition.data().empty()) protocol["dataset"] = run.condition.data();
   if (!run.log) return protocol;
-  protocol["epochs"] = std::to_string(run.log->epochs());
+  protocol["epochs"] = std::to_string(run.log->trained_epochs());
   const bool ours = run.log->schema > 0;  // the paper's logs leave out what they do not know
   for (const auto& entry : train::run_params().entries()) {
     if (ours && !entry.info.omitted.empty()) protocol.emplace(entry.info.name, entry.info.omitted);
@@ -257,8 +257,7 @@ class Cells {
     table_.notes.push_back(
         "Points: ours minus the paper's. Seed std: the same in units of the standard deviation over seeds "
         "(root mean square of the two; the paper's alone if ours is one seed). The paper's are means of "
-        "three "
-        "seeds.");
+        "three seeds.");
     if (options_.at == At::kLast)
       table_.notes.push_back("Ours at the last epoch, the paper's at the best epoch.");
     if (options_.at == At::kBest && ours_.select != Select::kAsLogged)

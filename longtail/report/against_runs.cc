@@ -79,8 +79,7 @@ void keep_one_momentum(std::vector<PaperRun>& runs, std::vector<std::string>& wa
   for (const auto& [kind, count] : others) words.push_back(fmt::format("{} {}", count, with_momentum(kind)));
   warnings.push_back(
       fmt::format("Findings, pairs and what is missing go by the {} run{} {}: between runs of two momenta "
-                  "the difference is not "
-                  "only the strategy's. In the tables of cells and curves only: {}.",
+                  "the difference is not only the strategy's. In the tables of cells and curves only: {}.",
                   runs.size(), runs.size() == 1 ? "" : "s", with_momentum(kept), base::join(words, ", ")));
 }
 

@@ -125,6 +125,19 @@ TEST(RangeTest, GrowsByTheSeedsThatAllEightCellsHave) {
   EXPECT_EQ(verdict_words(none.claims.back().ours), "cannot be told");
 }
 
+TEST(ProtocolTest, ARebalancedRunHasTheEpochsOfItsTraining) {
+  const test::Folder logs("rebalanced_protocol");
+  train::RunLog log = test::make_log({"uniform", 100, 42, 1});
+  log.config["rebalance"] = "ncm";
+  log.parent = train::Parent{.protocol = "p", .network = "n", .epochs = 200};
+  logs.add("ncm", log);
+  const std::vector<std::string> refusals =
+      against_paper(read_results(std::vector{logs.path()}), {}).refusals;
+  EXPECT_THAT(refusals,
+              ElementsAre(testing::AllOf(HasSubstr("The protocol differs: rebalance (none there, ncm here)."),
+                                         Not(HasSubstr("epochs")))));
+}
+
 TEST(CsvAgainstTest, OtherDataThanThePapersAreRefused) {
   std::vector<std::string> warnings;
   const auto refusals = [&](const std::string& data) {

@@ -20,6 +20,11 @@ namespace {
 
 using Logs = std::vector<train::RunLog>;
 
+// A, B, ..., Z, AA, AB, ...
+std::string letter_of(std::size_t i) {
+  return (i < 26 ? "" : letter_of(i / 26 - 1)) + static_cast<char>('A' + i % 26);
+}
+
 std::string name_of(const Logs& logs, std::size_t i) {
   std::string name = logs[i].strategy;
   const auto differs = [&](auto field) {
@@ -28,7 +33,7 @@ std::string name_of(const Logs& logs, std::size_t i) {
   };
   if (differs(&train::RunLog::rho)) name += fmt::format(" ρ={:g}", logs[i].rho);
   if (differs(&train::RunLog::seed)) name += fmt::format(" #{}", logs[i].seed);
-  return fmt::format("{}: {}", static_cast<char>('A' + i % 26), name);
+  return fmt::format("{}: {}", letter_of(i), name);
 }
 
 Table differences_table(const Logs& logs) {
@@ -128,9 +133,8 @@ std::string same_start(const Logs& logs) {
     const auto word = [](bool same) { return same ? "the same" : "other"; };
     const bool data = a.data.empty() || b.data.empty() || a.data == b.data;
     const bool images = data && a.subset == b.subset, weights = a.init == b.init;
-    out += fmt::format("{} had {} training images and {} initial weights {} A{}.\n",
-                       static_cast<char>('A' + i % 26), word(images), word(weights),
-                       images && weights ? "as" : "than",
+    out += fmt::format("{} had {} training images and {} initial weights {} A{}.\n", letter_of(i),
+                       word(images), word(weights), images && weights ? "as" : "than",
                        data ? "" : "; the data sets differ in pixels or labels");
   }
   return out;
@@ -216,11 +220,9 @@ std::string compare_runs(const std::vector<std::filesystem::path>& paths) {
     if (!pairs) continue;
     out += fmt::format(
         "{} against A on the same {} test images (best epochs): right where A is wrong {:.0f}, wrong where A "
-        "is "
-        "right {:.0f}; "
-        "balanced accuracy {} points ({} to {}, 95%, by the test images alone).\n",
-        static_cast<char>('A' + i % 26), pairs->images, pairs->gained, pairs->lost,
-        fixed(pairs->balanced, 2, true), fixed(pairs->low, 2, true), fixed(pairs->high, 2, true));
+        "is right {:.0f}; balanced accuracy {} points ({} to {}, 95%, by the test images alone).\n",
+        letter_of(i), pairs->images, pairs->gained, pairs->lost, fixed(pairs->balanced, 2, true),
+        fixed(pairs->low, 2, true), fixed(pairs->high, 2, true));
   }
   for (std::size_t i = 1; i < logs.size(); ++i) out += moved_classes(logs, i);
   return base::quote::terminal(out);

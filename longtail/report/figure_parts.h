@@ -90,14 +90,18 @@ struct PanelLayout {
   }
 };
 
-// What stands where a group has no value: across a panel, and where there is room for a word.
+// What stands where a group has no value: across a panel, and where there is room for a word. A CSV does not tell why.
 inline std::string empty_panel(const Results& results, std::span<const Condition> conditions, Metric group) {
   return std::any_of(conditions.begin(), conditions.end(),
                      [&](const Condition& condition) { return results.untested(condition, group); })
              ? "no test image of this group"
-             : "no class in this group";
+         : std::any_of(conditions.begin(), conditions.end(),
+                       [&](const Condition& condition) { return results.example(condition); })
+             ? "no class in this group"
+             : "no value in the CSV";
 }
 inline std::string empty_mark(const Results& results, const Condition& condition, Metric group) {
+  if (!results.example(condition)) return "n/a";
   return results.untested(condition, group) ? "n/a: untested" : "n/a: no class";
 }
 

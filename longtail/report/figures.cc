@@ -206,8 +206,6 @@ std::vector<NamedFigure> make_figures(const Results& results, const Summary& sum
   }
   if (trained) figures.push_back(schedules(d));
   if (results.has_logs()) figures.push_back(class_distribution(d));
-  std::set<std::string> taken;
-  for (NamedFigure& figure : figures) figure.name = untaken(figure.name, taken);
   return figures;
 }
 

@@ -45,22 +45,32 @@ bool has_intervals(const Family& family) {
 }
 
 void remark_on_statistics(const Summary& summary, std::vector<std::string>& remarks) {
-  const auto families = std::count_if(summary.families.begin(), summary.families.end(),
-                                      [](const FamilyOf& one) { return has_intervals(one.family); }) +
-                        std::count_if(summary.worst.begin(), summary.worst.end(),
-                                      [](const auto& one) { return has_intervals(one.second); });
+  int families = 0;
+  bool pooled = false;
+  const auto count = [&](const Family& family) {
+    if (!has_intervals(family)) return;
+    ++families;
+    pooled = pooled || family.method == Method::kPooled;
+  };
+  for (const FamilyOf& one : summary.families) count(one.family);
+  for (const auto& [condition, family] : summary.worst) count(family);
   if (families == 0) return;
-  remarks.push_back(fmt::format(
-      "Intervals: 95%, together for all comparisons of one metric in one condition with {} (Dunnett; a run "
-      "is strategy + seed + residual, one residual for all strategies). Established: the interval does not "
-      "contain 0.",
-      summary.baseline.title()));
+  remarks.push_back(
+      fmt::format("Intervals: 95%, together for all comparisons of one metric in one condition with {} ({}). "
+                  "Established: the interval does not contain 0.",
+                  summary.baseline.title(),
+                  pooled ? "Dunnett; a run is strategy + seed + residual, one residual for all strategies"
+                         : "paired t with Bonferroni's correction, each difference by its own spread"));
   remarks.push_back(fmt::format(
       "{} such famil{} looked at; the goal's, {} accuracy, is the primary one. If no strategy differed from "
       "{}, chance alone would still establish something in about {} of them.",
       families, families == 1 ? "y was" : "ies were",
       summary.goal == Goal::kWorst ? "the worst group's" : goal_name(summary.goal), summary.baseline.title(),
       fixed(0.05 * static_cast<double>(families), 1)));
+  if (summary.options.looks)
+    remarks.push_back(
+        fmt::format("The answer goes by the looks of the race, each at {:g}%; findings and tables are at 5%.",
+                    100 * summary.options.looks->alpha_of_a_look()));
 }
 
 void remark_on_spread(const Summary& summary, std::vector<std::string>& remarks) {
@@ -71,9 +81,8 @@ void remark_on_spread(const Summary& summary, std::vector<std::string>& remarks)
           return std::isfinite(own.difference) && own.judgement == Judgement::kCannotTell;
         });
     remarks.push_back(fmt::format(
-        "{} at {}: the spread over seeds differs grossly between the strategies "
-        "(Cochran's test, {}). "
-        "Each difference is judged by its own spread (paired t, Bonferroni's correction).{}",
+        "{} at {}: the spread over seeds differs grossly between the strategies (Cochran's test, {}). Each "
+        "difference is judged by its own spread (paired t, Bonferroni's correction).{}",
         what, condition.phrase(), p_text(family.unequal_p),
         without ? " One that is the same in every seed, or known from one seed, has no spread to judge it by."
                 : ""));
@@ -176,8 +185,7 @@ void remark_on_check(const Summary& summary, std::vector<std::string>& remarks) 
   if (tested == 0) return;
   remarks.push_back(
       fmt::format("p-values are a check: two-sided sign-flip permutation test on the paired differences, "
-                  "corrected by Holm "
-                  "over the {} comparisons made.",
+                  "corrected by Holm over the {} comparisons made.",
                   tested));
   if (!disagree.empty())
     remarks.push_back(
@@ -194,12 +202,13 @@ bool all_classes_tested(const Results& results) {
 // What chose the best epoch: of which images, and by which accuracy. None: the log calls its last epoch the best.
 using Rule = std::optional<std::pair<bool, Metric>>;
 struct Chosen {
-  std::vector<std::string> titles{};  // of the series
+  std::map<Condition, std::vector<std::string>> titles{};  // of the series
   std::vector<double> gaps{};  // between the best and the last epoch, a cell each, in the accuracy that chose
 };
+using Rules = std::map<Rule, Chosen>;
 
-std::map<Rule, Chosen> rules_of(const Results& results) {
-  std::map<Rule, Chosen> rules;
+Rules rules_of(const Results& results) {
+  Rules rules;
   for (const Condition& condition : results.conditions) {
     for (const Series& series : results.series) {
       const auto run = std::find_if(results.runs.begin(), results.runs.end(), [&](const RunResult& one) {
@@ -208,9 +217,7 @@ std::map<Rule, Chosen> rules_of(const Results& results) {
       if (run == results.runs.end()) continue;
       Chosen& own =
           rules[run->chosen_by ? Rule(std::pair(run->chosen_on_test, *run->chosen_by)) : std::nullopt];
-      const std::string title = series.title();
-      if (std::find(own.titles.begin(), own.titles.end(), title) == own.titles.end())
-        own.titles.push_back(title);
+      own.titles[condition].push_back(series.title());
       if (!run->chosen_by) continue;
       if (const auto gap = results.gap(series, condition, *run->chosen_by)) own.gaps.push_back(*gap);
     }
@@ -218,13 +225,29 @@ std::map<Rule, Chosen> rules_of(const Results& results) {
   return rules;
 }
 
-// "Results", or whose they are where others have another rule.
-std::string whose_results(const Results& results, const Chosen& own, bool all) {
+// Whether series that are compared with each other have different rules.
+bool differ_within(const Rules& rules, const Condition& condition) {
+  return std::count_if(rules.begin(), rules.end(),
+                       [&](const auto& one) { return one.second.titles.contains(condition); }) > 1;
+}
+
+// "Results"; where others have another rule, whose they are and in which conditions.
+std::string whose_results(const Results& results, const Rules& rules, const Chosen& own) {
   constexpr std::size_t kNamed = 6;
-  if (all) return "Results";
-  return "The results of " + (own.titles.size() > kNamed
-                                  ? fmt::format("{} of {} series", own.titles.size(), results.series.size())
-                                  : base::listed(own.titles));
+  if (rules.size() == 1) return "Results";
+  std::map<std::string, std::vector<std::string>> conditions;  // by whose
+  for (const auto& [condition, titles] : own.titles) {
+    const std::string whose = !differ_within(rules, condition) ? ""
+                              : titles.size() > kNamed
+                                  ? fmt::format(" of {} of {} series", titles.size(), results.series.size())
+                                  : " of " + base::listed(titles);
+    conditions[whose].push_back(condition.phrase());
+  }
+  const bool everywhere = conditions.size() == 1 && own.titles.size() == results.conditions.size();
+  std::vector<std::string> parts;
+  for (const auto& [whose, where] : conditions)
+    parts.push_back(whose + (everywhere ? "" : " at " + base::listed(where)));
+  return "The results" + base::join(parts, " and");
 }
 
 std::string flattery_words(const Chosen& own, bool on_test, Metric metric) {
@@ -241,21 +264,23 @@ std::string flattery_words(const Chosen& own, bool on_test, Metric metric) {
 
 void remark_on_selection(const Results& results, const Summary& summary, std::vector<std::string>& remarks) {
   if (summary.options.at != At::kBest) return;
-  const std::map<Rule, Chosen> rules = rules_of(results);
-  const bool alone = rules.size() == 1;
+  const Rules rules = rules_of(results);
   for (const auto& [rule, own] : rules) {
     if (!rule) continue;
     const auto [on_test, metric] = *rule;
     remarks.push_back(
-        fmt::format("{} are those of the best epoch, chosen on {}{}.{}", whose_results(results, own, alone),
+        fmt::format("{} are those of the best epoch, chosen on {}{}.{}", whose_results(results, rules, own),
                     on_test ? "the test images" : "held-out images",
                     metric == Metric::kOverall ? "" : fmt::format(" by {} accuracy", metric_name(metric)),
                     flattery_words(own, on_test, metric)));
   }
   if (rules.size() < 2) return;
   if (const auto last = rules.find(std::nullopt); last != rules.end())
-    remarks.push_back(whose_results(results, last->second, false) +
+    remarks.push_back(whose_results(results, rules, last->second) +
                       " are those of the last epoch, which nothing chose.");
+  if (std::none_of(results.conditions.begin(), results.conditions.end(),
+                   [&](const Condition& condition) { return differ_within(rules, condition); }))
+    return;
   remarks.emplace_back(
       "Epochs were chosen by different rules: differences between these series are not the strategies' "
       "alone.");

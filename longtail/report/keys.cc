@@ -58,6 +58,7 @@ Condition::Condition(std::string data, double rho)
 std::string Condition::phrase() const { return after(data_) + "ρ = " + ratio_text(rho_); }
 
 std::string Condition::slug() const {
+  if (!slug_.empty()) return slug_;
   return (data_.empty() ? "" : slug_of(data_) + "_") + "rho" + slug_of(ratio_text(rho_));
 }
 
@@ -80,6 +81,13 @@ std::string untaken(const std::string& name, std::set<std::string>& taken) {
   std::string own = name;
   for (int number = 2; !taken.insert(own).second; ++number) own = fmt::format("{}_{}", name, number);
   return own;
+}
+
+void give_slugs(std::span<Condition> conditions) {
+  std::set<std::string> taken;
+  // In the order of the tables: the most imbalanced condition first.
+  for (auto one = conditions.rbegin(); one != conditions.rend(); ++one)
+    one->file_under(untaken(one->slug(), taken));
 }
 
 }  // namespace longtail::report

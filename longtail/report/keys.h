@@ -5,6 +5,7 @@
 
 #include <compare>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,13 +48,18 @@ class Condition {
   const std::string& text() const { return text_; }  // "100", "cifar100, 100"
   std::string phrase() const;                        // "ρ = 100", "cifar100, ρ = 100"
   std::string slug() const;                          // "rho100", "cifar100_rho100": for a file name
+  // Where that is the slug of another condition too. It stays the same condition.
+  void file_under(std::string slug) { slug_ = std::move(slug); }
 
-  // By the ratio, then by the text. (clang-tidy 14 sees a null pointer in it.)
-  friend auto operator<=>(const Condition& a, const Condition& b) = default;  // NOLINT(modernize-use-nullptr)
+  // By the ratio, then by the text, which has the data.
+  friend bool operator==(const Condition& a, const Condition& b) { return a.text_ == b.text_; }
+  friend bool operator<(const Condition& a, const Condition& b) {
+    return a.rho_ != b.rho_ ? a.rho_ < b.rho_ : a.text_ < b.text_;
+  }
 
  private:
   double rho_ = 0;
-  std::string text_, data_;
+  std::string text_, data_, slug_;
 };
 
 // "Birds, 2nd try" -> "Birds_2nd_try": fit for a file name.
@@ -61,5 +67,8 @@ std::string slug_of(std::string_view words);
 
 // The name itself, or where it is taken NAME_2, NAME_3, ...: what differs in signs alone (q=0.5, q=-0.5) has one slug.
 std::string untaken(const std::string& name, std::set<std::string>& taken);
+
+// Gives each condition a slug of its own, for every table, figure and link of a report.
+void give_slugs(std::span<Condition> conditions);
 
 }  // namespace longtail::report

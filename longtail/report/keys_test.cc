@@ -70,6 +70,16 @@ TEST(KeysTest, ASeriesOfAReportsOwnCsvIsTheSeriesThatItWas) {
   EXPECT_EQ(runs[1].series.text(), "uniform ()");
 }
 
+TEST(KeysTest, ConditionsThatDifferInSignsAloneHaveSlugsOfTheirOwnAndStayTheSame) {
+  std::vector<Condition> all = {Condition("own-birds", 100), Condition("own_birds", 100), Condition(100)};
+  give_slugs(all);
+  EXPECT_EQ(all[0].slug(), "own_birds_rho100_2");
+  EXPECT_EQ(all[1].slug(), "own_birds_rho100");
+  EXPECT_EQ(all[2].slug(), "rho100");
+  EXPECT_EQ(all[0], Condition("own-birds", 100));
+  EXPECT_NE(all[0], all[1]);
+}
+
 TEST(KeysTest, ANameThatIsTakenGetsTheNextNumber) {
   std::set<std::string> taken;
   EXPECT_EQ(untaken("a", taken), "a");

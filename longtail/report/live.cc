@@ -57,8 +57,7 @@ std::string progress_html(const study::Board& board) {
       "class=\"left\">Epochs</th><th>Overall</th><th>Head</th>"
       "<th>Medium</th><th>Tail</th><th class=\"left\"></th></tr></thead><tbody>{}</tbody></table></div>"
       "<p class=\"note\">Accuracy in percent at the best epoch so far. Findings and tables below are of "
-      "finished runs "
-      "alone; a run under way shows its curves.</p>",
+      "finished runs alone; a run under way shows its curves.</p>",
       counts_words(board), rows);
 }
 

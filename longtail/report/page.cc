@@ -354,8 +354,7 @@ std::string logs_html(const Archive& archive) {
     out = fmt::format(
         "<p id=\"logs\">The {} this page was made from {} in it, byte for byte: {}, packed {}. <button "
         "id=\"save-logs\" type=\"button\">Save the logs</button> <span class=\"note\">Unpack them into a "
-        "folder, and "
-        "<code>longtail report FOLDER</code> makes this report again.</span></p>",
+        "folder, and <code>longtail report FOLDER</code> makes this report again.</span></p>",
         archive.logs == 1 ? "log" : fmt::format("{} logs", archive.logs), archive.logs == 1 ? "is" : "are",
         bytes_words(archive.bytes), bytes_words(archive.packed.size()));
   }

@@ -1,5 +1,7 @@
 #include "longtail/report/race.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -35,6 +37,19 @@ void report_as_raced(ReportOptions& options, std::optional<Goal> goal) {
   summary.at = At::kLast;
   summary.goal = goal.value_or(rules->goal.value_or(summary.goal));
   summary.looks = LookPlan{.baseline = rules->baseline, .goal = rules->goal};
+}
+
+std::vector<std::string> races_not_applied(std::span<const std::filesystem::path> inputs) {
+  std::vector<std::string> warnings;
+  for (const std::filesystem::path& input : inputs) {
+    std::error_code ignored;
+    if (inputs.size() > 1 && std::filesystem::exists(input / kRaceFile, ignored))
+      warnings.push_back(
+          fmt::format("{} is a race of `longtail recommend`, which is judged at its looks; beside other "
+                      "inputs it is not. Give it alone to be told what the race says.",
+                      input.string()));
+  }
+  return warnings;
 }
 
 }  // namespace longtail::report

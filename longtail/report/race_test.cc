@@ -165,6 +165,41 @@ TEST(RaceRulesTest, ReportsTakeGoalLooksAndBaselineFromTheFolderOfARace) {
   }
 }
 
+TEST(RaceRulesTest, ALogFolderOfARaceIsReadWithoutItsPlanAndBesideOtherRunsItIsWarnedOf) {
+  const test::Folder race("race_logs"), other("race_other");
+  test::write_grid(race, {100}, {1, 2, 3}, 5);
+  test::write_grid(other, {100}, {4}, 5);
+  base::write_atomically(race.path() / kRaceFile, std::string_view("{\"goal\": \"tail\"}\n"));
+  const auto warnings = [](const std::vector<std::filesystem::path>& inputs) {
+    return make_report(options_of(inputs, {})).results.warnings;
+  };
+  EXPECT_THAT(warnings({race.path()}), testing::IsEmpty());
+  EXPECT_THAT(warnings({other.path()}), testing::IsEmpty());
+  EXPECT_THAT(warnings({race.path(), other.path()}),
+              testing::ElementsAre(testing::StartsWith(race.path().string() +
+                                                       " is a race of `longtail recommend`, which is judged "
+                                                       "at its looks; beside other inputs it is not.")));
+}
+
+TEST(RaceRulesTest, WhatFindingsEstablishAtFivePercentButNoLookDoesIsToldApart) {
+  // Each of the others is 4 standard errors from the first: enough at 5%, too few at 1.25%.
+  const SeedTable table{{"base", "low", "high"}, {{41, 41, 44}, {35, 38, 41}, {44, 47, 47}}};
+  ASSERT_TRUE(analyse(table).any_established());
+  EXPECT_EQ(recommend({.table = table}).series, "high");
+  const Recommendation made = recommend({.table = table, .looks = LookPlan{}});
+  EXPECT_FALSE(made.series);
+  EXPECT_THAT(made.sentence,
+              HasSubstr("As long as no difference from base is established at a look, nothing is ruled out: "
+                        "not even low, whose interval does not contain 0."));
+  const test::Folder race("race_remarks");
+  test::write_grid(race, {100}, {1, 2, 3}, 5);
+  const auto remarks = [&] { return make_report(options_of({race.path()}, {})).summary.remarks; };
+  EXPECT_THAT(remarks(), Not(testing::Contains(HasSubstr("looks"))));
+  base::write_atomically(race.path() / kRaceFile, std::string_view("{}\n"));
+  EXPECT_THAT(remarks(), testing::Contains("The answer goes by the looks of the race, each at 1.25%; "
+                                           "findings and tables are at 5%."));
+}
+
 // The last seed would change the answers of both tables, but the next look needs a fifth.
 Question beyond_its_look(SeedTable table) {
   for (std::size_t i = 0; i < table.strategies(); ++i)

@@ -249,11 +249,10 @@ class Writer {
     if (held.empty() || q_.baseline >= q_.table.strategies()) return "";
     const bool one = held.size() == 1;
     return fmt::format(
-        "As long as no difference from {} is established, nothing {}is ruled out: not even {}, whose "
-        "interval{} not "
-        "contain 0.",
-        word(q_.baseline), v_.ruled_out.empty() ? "" : "more ", listed_shortly(std::move(held)),
-        one ? " does" : "s do");
+        "As long as no difference from {} is established{}, nothing {}is ruled out: not even {}, whose "
+        "interval{} not contain 0.",
+        word(q_.baseline), q_.looks ? " at a look" : "", v_.ruled_out.empty() ? "" : "more ",
+        listed_shortly(std::move(held)), one ? " does" : "s do");
   }
 
   std::string rival_words(const Change& rival) const {

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <set>
+#include <map>
+#include <utility>
 
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
@@ -14,30 +15,16 @@
 #include "longtail/base/threads.h"
 #include "longtail/report/curves.h"
 #include "longtail/report/figures.h"
+#include "longtail/report/out_folder.h"
 #include "longtail/report/page.h"
+#include "longtail/report/race.h"
 #include "longtail/report/tables.h"
 
 namespace longtail::report {
 namespace {
 
-// Files of a report, relative to its folder; kept in `files.txt` so that the next report clears what it does
-// not write itself, and nothing else.
-using Files = std::set<std::string>;
-constexpr const char* kManifest = "files.txt";
-
-void clear_stale(const std::filesystem::path& folder, const Files& now) {
-  const std::filesystem::path manifest = folder / kManifest;
-  std::error_code ignored;
-  if (std::filesystem::exists(manifest, ignored)) {
-    for (const std::string& name : base::split(base::read_text(manifest), '\n')) {
-      const bool ours = !name.empty() && name[0] != '/' && name.find("..") == std::string::npos;
-      if (ours && !now.contains(name)) std::filesystem::remove(folder / name, ignored);
-    }
-  }
-  std::string text;
-  for (const std::string& name : now) text += name + "\n";
-  base::write_atomically(manifest, text);
-}
+// The files of a report but for its figures, by their names in its folder.
+using Texts = std::map<std::string, std::string>;
 
 // Logs without a hash of their results: of the paper, of another program, of an older longtail.
 std::string unverified(const Results& results) {
@@ -54,24 +41,43 @@ std::string unverified(const Results& results) {
                         "checked.");
 }
 
-void write_tables(const std::vector<Table>& tables, const std::filesystem::path& folder, Files& files) {
-  base::make_folder(folder);
-  for (const char* ending : {".md", ".tex", ".csv"}) {
-    for (const Table& table : tables) files.insert("tables/" + table.id + ending);
+void add_tables(const std::vector<Table>& tables, Texts& texts) {
+  std::string markdown;
+  for (const Table& table : tables) {
+    const std::string name = "tables/" + table.id;
+    texts[name + ".md"] = to_markdown(table);
+    texts[name + ".tex"] = to_latex(table);
+    texts[name + ".csv"] = to_csv(table);
+    markdown += to_markdown(table) + "\n";
   }
-  files.insert({"tables/all.md", "tables/all.tex"});
+  texts["tables/all.md"] = std::move(markdown);
+  texts["tables/all.tex"] = latex_document(tables);
+}
+
+Texts texts_of(const Report& report, const ReportOptions& options) {
+  Texts texts;
+  add_tables(report.tables, texts);
+  texts["summary.md"] = to_summary(report);
+  texts["results.csv"] = results_csv(report.results, options.summary.at);
+  if (std::string classes = classes_csv(report.results, options.summary.at);
+      std::count(classes.begin(), classes.end(), '\n') > 1)
+    texts["classes.csv"] = std::move(classes);
+  if (options.tables_only) return texts;
+  if (report.results.has_logs()) texts["curves.csv"] = curves_csv(report.results, options.summary);
+  texts["index.html"] = page(report);
+  return texts;
+}
+
+void write_texts(const Texts& texts, const std::filesystem::path& folder) {
+  base::make_folder(folder / "tables");
+  std::vector<const Texts::value_type*> all;
+  for (const auto& one : texts) all.push_back(&one);
   // Each file is synced to the disk; side by side they wait together instead of one after the other.
   base::ThreadPool pool(8);
-  pool.run(static_cast<int>(tables.size()), [&](int i, int) {
-    const Table& table = tables[static_cast<std::size_t>(i)];
-    base::write_atomically(folder / (table.id + ".md"), to_markdown(table));
-    base::write_atomically(folder / (table.id + ".tex"), to_latex(table));
-    base::write_atomically(folder / (table.id + ".csv"), to_csv(table));
+  pool.run(static_cast<int>(all.size()), [&](int i, int) {
+    const auto& [name, text] = *all[static_cast<std::size_t>(i)];
+    base::write_atomically(folder / name, text);
   });
-  std::string markdown;
-  for (const Table& table : tables) markdown += to_markdown(table) + "\n";
-  base::write_atomically(folder / "all.md", markdown);
-  base::write_atomically(folder / "all.tex", latex_document(tables));
 }
 
 // A CSV has one result a run and does not say of which epoch.
@@ -85,8 +91,7 @@ void check_last_epochs(Results& results) {
   if (without == results.runs.size())
     base::fail<base::UsageError>(
         "the last epoch is asked for, but a CSV has one result per run and does not say of which epoch; "
-        "leave out "
-        "--at last (or --select last)");
+        "leave out --at last (or --select last)");
   if (without > 0)
     results.warnings.push_back(fmt::format(
         "{} of {} results are from a CSV, which does not tell the last epoch; they are n/a under --at last.",
@@ -110,6 +115,8 @@ Report make_report(const ReportOptions& options) {
   Report report;
   report.results = read_results(options.inputs, options.read);
   report.notes = read_notes(options.inputs, report.results.warnings);
+  for (std::string& warning : races_not_applied(options.inputs))
+    report.results.warnings.push_back(base::to_utf8(warning));
   std::vector<RunResult>& runs = report.results.runs;
   const auto finished =
       std::stable_partition(runs.begin(), runs.end(), [](const RunResult& run) { return !run.under_way; });
@@ -142,37 +149,26 @@ Report make_report(const ReportOptions& options) {
 }
 
 std::vector<std::string> write_report(const Report& report, const ReportOptions& options) {
-  std::vector<std::string> remarks;
+  const Texts texts = texts_of(report, options);
+  const bool drawn = !options.tables_only && base::has_gnuplot();
+  const auto figures = drawn ? make_figures(report.results, report.summary) : std::vector<NamedFigure>{};
+  FileNames files;
+  for (const auto& [name, text] : texts) files.insert(name);
+  for (const NamedFigure& figure : figures) {
+    for (const char* ending : kFigureEndings) files.insert("figures/" + figure.name + ending);
+  }
   base::make_folder(options.out);
-  Files files;
-  const auto write = [&](const std::string& name, const std::string& text) {
-    base::write_atomically(options.out / name, text);
-    files.insert(name);
-  };
-  write_tables(report.tables, options.out / "tables", files);
-  write("summary.md", to_summary(report));
-  write("results.csv", results_csv(report.results, options.summary.at));
-  if (const std::string classes = classes_csv(report.results, options.summary.at);
-      std::count(classes.begin(), classes.end(), '\n') > 1)
-    write("classes.csv", classes);
-  if (!options.tables_only) {
-    if (report.results.has_logs()) write("curves.csv", curves_csv(report.results, options.summary));
-    write("index.html", page(report));
-    if (base::has_gnuplot()) {
-      base::make_folder(options.out / "figures");
-      const std::vector<NamedFigure> figures = make_figures(report.results, report.summary);
-      draw(figures, options.out / "figures");
-      for (const NamedFigure& figure : figures) {
-        for (const char* ending : kFigureEndings) files.insert("figures/" + figure.name + ending);
-      }
-    } else {
-      remarks.push_back(
-          "The figures for print were left out: gnuplot is not installed (Debian: gnuplot-nox) or cannot be "
-          "confined on this system (seccomp).");
-    }
+  claim_folder(options.out, files, options.inputs);
+  write_texts(texts, options.out);
+  if (drawn) {
+    base::make_folder(options.out / "figures");
+    draw(figures, options.out / "figures");
   }
   clear_stale(options.out, files);
-  return remarks;
+  if (options.tables_only || drawn) return {};
+  return {
+      "The figures for print were left out: gnuplot is not installed (Debian: gnuplot-nox) or cannot be "
+      "confined on this system (seccomp)."};
 }
 
 std::string curves_csv(const Results& results, const SummaryOptions& options) {

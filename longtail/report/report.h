@@ -7,6 +7,7 @@
 //   OUT/results.csv              one line per run, in the form that `longtail report` reads
 //   OUT/curves.csv               mean and deviation by epoch
 //   OUT/classes.csv              every class with its accuracy and interval
+//   OUT/files.txt                what reports wrote there
 #pragma once
 
 #include <filesystem>
@@ -42,7 +43,8 @@ struct Report {
 
 Report make_report(const ReportOptions& options);
 
-// Writes the files; remarks on what could not be made (no gnuplot) are returned.
+// Writes the files; remarks on what could not be made (no gnuplot) are returned. A UsageError if it would overwrite an
+// input, or a file that no report wrote (out_folder.h).
 std::vector<std::string> write_report(const Report& report, const ReportOptions& options);
 
 // The answer for a terminal: findings, main tables, warnings. (words.cc)

@@ -193,7 +193,7 @@ TEST(ReportTest, ACsvGivesOnlyWhatACsvCanFill) {
   EXPECT_TRUE(std::filesystem::exists(out.path() / "index.html"));
 }
 
-TEST(ReportTest, AGroupThatIsEmptyAtEveryRatioIsSaidInTheFigure) {
+TEST(ReportTest, AGroupWithoutAValueInTheCsvIsSaidInTheFigure) {
   const test::Folder in("no_tail_in"), out("no_tail_out");
   base::write_atomically(
       in.path() / "mine.csv",
@@ -206,7 +206,7 @@ TEST(ReportTest, AGroupThatIsEmptyAtEveryRatioIsSaidInTheFigure) {
   const auto remarks = write_report(make_report(options), options);
   if (!base::has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
   EXPECT_THAT(remarks, testing::IsEmpty());
-  EXPECT_THAT(base::read_text(out.path() / "figures/effect_of_rho.svg"), HasSubstr("no class in this group"));
+  EXPECT_THAT(base::read_text(out.path() / "figures/effect_of_rho.svg"), HasSubstr("no value in the CSV"));
 }
 
 TEST(ReportTest, WhatAnEarlierReportWroteDoesNotStayBesideANewOne) {
@@ -392,6 +392,21 @@ TEST(CompareTest, TwoRunsAreShownSideBySideWithWhatDiffersAndWhatMoved) {
   EXPECT_THAT(words, HasSubstr("gained: thing_"));
   const std::size_t tail = words.find("best: tail");
   EXPECT_THAT(words.substr(tail, 60), HasSubstr("(+"));
+}
+
+TEST(CompareTest, EveryRunHasALetterOfItsOwn) {
+  const test::Folder logs("compare_letters");
+  logs.add("a", test::make_log({"uniform", 100, 1, 10}));
+  logs.add("b", test::make_log({"progressive", 100, 1, 10}));
+  std::vector<std::filesystem::path> paths(53, logs.path() / "a.json");
+  paths[26] = logs.path() / "b.json";
+  const std::string words = compare_runs(paths);
+  EXPECT_THAT(words, HasSubstr("\nZ: uniform"));
+  EXPECT_THAT(words, HasSubstr("\nAA: progressive"));
+  EXPECT_THAT(words, HasSubstr("\nAZ: uniform"));
+  EXPECT_THAT(words, HasSubstr("\nBA: uniform"));
+  EXPECT_THAT(words, testing::Not(HasSubstr("\nA: progressive")));
+  EXPECT_THAT(words, HasSubstr("AA had the same training images"));
 }
 
 TEST(CompareTest, AClassThatMovedByLessThanHalfAPointIsNotListed) {

@@ -10,6 +10,7 @@
 #include "longtail/base/error.h"
 #include "longtail/base/file.h"
 #include "longtail/base/text.h"
+#include "longtail/report/race.h"
 #include "longtail/sampling/shown.h"
 #include "longtail/study/record.h"
 #include "longtail/train/config.h"
@@ -118,7 +119,7 @@ std::vector<fs::path> logs_in(const fs::path& folder, std::vector<std::string>& 
         waiting.push_back(entry.path().filename());
       }
     } else if (!study && entry.is_regular_file() && entry.path().extension() == ".json" &&
-               entry.path().filename() != "timings.json") {
+               entry.path().filename() != "timings.json" && entry.path().filename() != kRaceFile) {
       found.push_back(entry.path());
     } else if (!study && entry.is_directory() && fs::exists(entry.path() / "log.json")) {
       found.push_back(entry.path() / "log.json");
@@ -136,13 +137,6 @@ std::vector<fs::path> logs_in(const fs::path& folder, std::vector<std::string>& 
                                    waiting.size() == 1 ? "has" : "have", names));
   }
   return found;
-}
-
-std::string value_of(const RunResult& run, const std::string& key) {
-  if (key == "engine") return run.log ? run.log->fingerprint.engine : "";
-  if (key == "epochs") return run.log ? std::to_string(run.log->epochs()) : "";
-  const auto found = run.config.find(key);
-  return found == run.config.end() ? "" : found->second;
 }
 
 // Keys whose value differs between runs; a run that does not know a key says nothing about it, unless it is
@@ -170,7 +164,7 @@ std::set<std::string> varying(const std::vector<RunResult>& runs) {
 // Whether a parameter of the run has another value than the program would give it.
 bool departs(const RunResult& run, const std::string& key) {
   const auto* entry = train::run_params().find(key);
-  const std::string value = value_of(run, key);
+  const std::string value = detail::value_of(run, key);
   return entry && !kOfData.contains(key) && !value.empty() && value != entry->info.initial;
 }
 
@@ -195,7 +189,7 @@ void name_run(RunResult& run, const std::set<std::string>& keys) {
   std::map<std::string, std::string> beside;
   std::vector<std::string> data;
   for (const std::string& key : keys) {
-    const std::string value = value_of(run, key);
+    const std::string value = detail::value_of(run, key);
     if (value.empty() || train::goes_without_saying(key, value)) continue;
     if (kOfData.contains(key)) {
       data.push_back(key == "dataset" ? value : fmt::format("{}={}", key, value));
@@ -217,8 +211,8 @@ std::set<Series> on_two_engines(const std::vector<RunResult>& runs) {
   std::map<Place, std::string> seen;
   std::set<Series> found;
   for (const RunResult& run : runs) {
-    const auto [at, fresh] = seen.emplace(place(run), value_of(run, "engine"));
-    if (!fresh && at->second != value_of(run, "engine")) found.insert(run.series);
+    const auto [at, fresh] = seen.emplace(place(run), detail::value_of(run, "engine"));
+    if (!fresh && at->second != detail::value_of(run, "engine")) found.insert(run.series);
   }
   return found;
 }
@@ -274,88 +268,6 @@ void drop_duplicates(std::vector<RunResult>& runs, std::vector<std::string>& war
   runs = std::move(unique);
 }
 
-// What runs that must share something have in common: those of our parameters that `decides` takes, and all that are none
-// of ours, since a trainer of one's own may mean other images or another network by them.
-std::string alike_in(const RunResult& run, const auto& decides) {
-  std::string text;
-  for (const auto& entry : train::run_params().entries()) {
-    if (!decides(entry.info)) continue;
-    const std::string value = value_of(run, entry.info.name);
-    text += (value.empty() ? entry.info.omitted : value) + ";";
-  }
-  for (const auto& [key, value] : run.config) {
-    if (!train::run_params().find(key)) text += fmt::format("{}={};", key, value);
-  }
-  return text;
-}
-
-// What decides which weights a network can have: another head, width or shortcut cannot begin with the same.
-std::string network_of(const RunResult& run) {
-  return alike_in(run, [](const auto& info) { return info.section == "model" && info.name != "engine"; });
-}
-
-// What decides which pixels there are.
-std::string pixels_of(const RunResult& run) {
-  return alike_in(run, [](const auto& info) {
-    return info.name == "image_size" || info.name == "fit" || info.name == "skip_unreadable";
-  });
-}
-
-// Within a seed and condition every run should start from the same images and weights.
-void check_pairs(const Results& results, std::vector<std::string>& warnings) {
-  using Pairs = std::tuple<Condition, std::int64_t, std::string>;  // the last: what must be alike for it
-  std::map<Pairs, const RunResult*> first;
-  const auto check = [&](const RunResult& run, const std::string& alike, const char* what,
-                         std::string train::Fingerprint::*member) {
-    const auto [at, fresh] = first.emplace(Pairs(run.condition, run.seed, what + alike), &run);
-    if (fresh || at->second->log->fingerprint.*member == run.log->fingerprint.*member) return;
-    warnings.push_back(
-        fmt::format("{}: {} than {} of the same seed {}; their difference is not only the strategy's.",
-                    run.source, what, at->second->source, run.seed));
-  };
-  for (const RunResult& run : results.runs) {
-    if (!run.log) continue;
-    if (!run.log->fingerprint.data.empty())
-      check(run, pixels_of(run), "other data", &train::Fingerprint::data);
-    if (run.log->fingerprint.subset.empty()) continue;
-    check(run, "", "another subset", &train::Fingerprint::subset);
-    check(run, network_of(run), "other initial weights", &train::Fingerprint::init);
-  }
-}
-
-void note_unproven(const Results& results, std::vector<std::string>& warnings) {
-  const auto bare = std::count_if(results.runs.begin(), results.runs.end(), [](const RunResult& run) {
-    return run.log && run.log->fingerprint.subset.empty();
-  });
-  if (bare == 0) return;
-  warnings.push_back(fmt::format(
-      "{} log{} no fingerprint (the paper's published form): that the runs of a seed had the same "
-      "images and the same initial weights is taken on trust.",
-      bare, bare == 1 ? " carries" : "s carry"));
-}
-
-// Series may be compared across unlike machines; whoever reads a difference should know, and whether the pairs of a seed
-// are across them.
-void note_engines(const Results& results, std::vector<std::string>& warnings) {
-  std::set<std::string> engines;
-  std::map<std::pair<Condition, std::int64_t>, std::string> engine_of_seed;
-  bool named = true;
-  bool across = false;
-  for (const RunResult& run : results.runs) {
-    const std::string engine = value_of(run, "engine");
-    if (engine.empty()) continue;
-    engines.insert(engine);
-    const auto& first = engine_of_seed.try_emplace({run.condition, run.seed}, engine).first->second;
-    across = across || first != engine;
-    named = named && run.series.text().find("engine=" + engine) != std::string::npos;
-  }
-  if (engines.size() < 2 || named) return;
-  warnings.push_back(fmt::format("The runs were trained on {} engines ({}), whose rounding differs; {}.",
-                                 engines.size(),
-                                 base::join(std::vector<std::string>(engines.begin(), engines.end()), ", "),
-                                 across ? "pairs across them are not exact" : "no pair is across them"));
-}
-
 // A warning a series, or one for all that lack the same seeds if they are many.
 void note_missing(const Results& results, std::vector<std::string>& warnings) {
   constexpr std::size_t kMany = 4;
@@ -390,6 +302,13 @@ void note_missing(const Results& results, std::vector<std::string>& warnings) {
 }
 
 }  // namespace
+
+std::string detail::value_of(const RunResult& run, const std::string& key) {
+  if (key == "engine") return run.log ? run.log->fingerprint.engine : "";
+  if (key == "epochs") return run.log ? std::to_string(run.log->trained_epochs()) : "";
+  const auto found = run.config.find(key);
+  return found == run.config.end() ? "" : found->second;
+}
 
 std::string beside_strategy(const std::map<std::string, std::string>& settings) {
   constexpr std::string_view kCropFlip = "crop_flip+";
@@ -435,15 +354,14 @@ Results detail::arrange(std::vector<RunResult> runs, std::vector<std::string> wa
     run.series = *std::find(results.series.begin(), results.series.end(), run.series);
   results.plainest = plainest_of(results.series, runs, keys);
   results.conditions.assign(conditions.begin(), conditions.end());
+  give_slugs(results.conditions);
   results.seeds.assign(seeds.begin(), seeds.end());
   results.select = options.select;
   results.varying.assign(keys.begin(), keys.end());
   results.runs = std::move(runs);
   for (const Condition& condition : results.conditions)
     results.trainings[condition] = detail::trainings_in(results, condition);
-  check_pairs(results, warnings);
-  note_unproven(results, warnings);
-  note_engines(results, warnings);
+  detail::check_pairs(results, warnings);
   note_missing(results, warnings);
   for (std::string& warning : warnings)
     warning = base::to_utf8(warning);  // may quote a file that is not text

@@ -70,7 +70,7 @@ class Results {
   std::vector<RunResult> runs;
   std::vector<Series> series;         // in the paper's order, then by name
   Series plainest;                    // of the first strategy, the one nearest to the default parameters
-  std::vector<Condition> conditions;  // ascending rho
+  std::vector<Condition> conditions;  // ascending rho; each has a slug of its own
   std::vector<std::int64_t> seeds;    // ascending
   Select select = Select::kAsLogged;  // how the best epoch of the runs was chosen, if not by their logs
   std::vector<std::string> varying;   // parameters other than the strategy that differ between runs
@@ -118,6 +118,10 @@ namespace detail {
 void select_epoch(RunResult& run, Select select, std::vector<std::string>& warnings);
 // Names series and conditions, drops duplicates and odd epochs, sorts: everything after reading.
 Results arrange(std::vector<RunResult> runs, std::vector<std::string> warnings, const ReadOptions& options);
+// What a run was given for a parameter, or its engine or the epochs of its training; empty if that is not known.
+std::string value_of(const RunResult& run, const std::string& key);
+// Warns of runs of a condition that differ in more than their series. (pairs.cc)
+void check_pairs(const Results& results, std::vector<std::string>& warnings);
 // Which series of a condition share a training, by what their logs say. (trainings.cc)
 std::vector<int> trainings_in(const Results& results, const Condition& condition);
 }  // namespace detail

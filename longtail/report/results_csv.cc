@@ -25,6 +25,13 @@ Series series_of_cell(const std::string& cell) {
 constexpr std::string_view kHeader = "rho,strategy,seed,overall,head,medium,tail";
 constexpr std::string_view kDataHeader = "rho,strategy,seed,overall,head,medium,tail,data";
 
+// Whether the line has the columns of the header; blanks around them do not count.
+bool is_header(std::string_view line, std::string_view header) {
+  std::vector<std::string> cells = base::csv_cells(line);
+  for (std::string& cell : cells) cell = std::string(base::trim(cell));
+  return cells == base::split(header, ',');
+}
+
 }  // namespace
 
 std::vector<RunResult> read_csv(std::string_view content, const std::string& source,
@@ -33,14 +40,15 @@ std::vector<RunResult> read_csv(std::string_view content, const std::string& sou
   bool header = true;
   std::size_t columns = 7;
   int number = 0;
-  for (const std::string& raw : base::split(content, '\n')) {
+  for (const std::string& raw : base::split(base::without_mark(content), '\n')) {
     ++number;
     const std::string_view line = base::trim(raw);
     if (line.empty() || line[0] == '#') continue;
     if (header) {
-      if (line != kHeader && line != kDataHeader)
+      const bool with_data = is_header(line, kDataHeader);
+      if (!with_data && !is_header(line, kHeader))
         base::fail("{}: line {} is not the header `{}`", source, number, kHeader);
-      columns += line == kDataHeader;
+      columns += with_data;
       header = false;
       continue;
     }

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "longtail/base/error.h"
 #include "longtail/report/report.h"
 #include "longtail/report/test_logs.h"
 
@@ -42,6 +43,25 @@ TEST(ResultsCsvTest, ALineOfAnotherNumberOfColumnsIsNamed) {
   ASSERT_EQ(runs.size(), 1u);
   EXPECT_EQ(runs[0].condition.text(), "a, b=c, 100");
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("7 columns instead of 8")));
+}
+
+TEST(ResultsCsvTest, ASpreadsheetsByteOrderMarkAndBlanksInTheHeaderAreTaken) {
+  const std::string plain = "rho,strategy,seed,overall,head,medium,tail\n",
+                    row = "100, uniform, 1, 40, 60, 40, 5\n";
+  for (const std::string& header : {"\xef\xbb\xbf" + plain, "\xef\xbb\xbf# from Excel\r\n" + plain,
+                                    std::string("rho, strategy, seed, overall, head, medium, tail\r\n"),
+                                    std::string("\"rho\",\"strategy\",seed,overall,head,medium,tail\n")}) {
+    std::vector<std::string> warnings;
+    const auto runs = read_csv(header + row, "a.csv", warnings);
+    EXPECT_THAT(warnings, IsEmpty());
+    ASSERT_EQ(runs.size(), 1u);
+    EXPECT_EQ(runs[0].strategy, "uniform");
+  }
+}
+
+TEST(ResultsCsvTest, ACellOfTheHeaderThatHoldsACommaIsNotTwo) {
+  std::vector<std::string> warnings;
+  EXPECT_THROW(read_csv("\"rho,strategy\",seed,overall,head,medium,tail\n", "a.csv", warnings), base::Error);
 }
 
 }  // namespace

@@ -66,6 +66,73 @@ TEST(MixedResultsTest, OtherDataUnderTheSameSeedAreWarnedOf) {
   EXPECT_THAT(warnings(), ElementsAre());
 }
 
+TEST(MixedResultsTest, ClassesThatAreCutIntoOtherGroupsInOneConditionAreWarnedOf) {
+  const test::Folder folder("other_groups");
+  const auto warnings = [&] { return read_results(std::vector{folder.path()}).warnings; };
+  train::RunLog log = test::make_log({"uniform", 100, 1, 10});
+  log.groups = "auto";
+  const auto add = [&](const std::string& name, const char* strategy, std::vector<int> sizes) {
+    log.strategy = log.config["strategy"] = strategy;
+    log.group_sizes = std::move(sizes);
+    folder.add(name, log);
+  };
+  add("a", "uniform", {34, 33, 33});
+  add("b", "progressive", {34, 33, 33});
+  EXPECT_THAT(warnings(), ElementsAre());
+  add("b", "progressive", {33, 34, 33});
+  EXPECT_THAT(warnings(),
+              ElementsAre(AllOf(
+                  HasSubstr("At ρ = 100, not all logs have their classes cut into the same groups (head, "
+                            "medium and tail: 33, 34, 33 in "),
+                  HasSubstr("b.json; 34, 33, 33 in "),
+                  HasSubstr("a.json). Only overall and balanced accuracy can be compared between them."))));
+  add("c", "square_root", {34, 33, 33});
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("a.json and 1 more)")));
+}
+
+TEST(MixedResultsTest, RebalancedRunsAreToldApartByTheEpochsOfTheirTrainings) {
+  const test::Folder folder("rebalanced_epochs");
+  for (const int epochs : {10, 20}) {
+    folder.add(fmt::format("s{}", epochs), test::make_log({"uniform", 100, 1, epochs}));
+    train::RunLog log = test::make_log({"uniform", 100, 1, 1});
+    log.config["rebalance"] = "ncm";
+    log.parent = train::Parent{.protocol = "p", .network = "n", .epochs = epochs};
+    folder.add(fmt::format("s{}n", epochs), log);
+  }
+  const Results results =
+      read_results(std::vector{folder.path()}, {.select = Select::kAsLogged, .epochs = 0});
+  EXPECT_THAT(test::texts(results.series),
+              testing::UnorderedElementsAre("uniform (epochs=10)", "uniform (epochs=20)",
+                                            "uniform (epochs=10, rebalance=ncm)",
+                                            "uniform (epochs=20, rebalance=ncm)"));
+  EXPECT_THAT(results.warnings, Not(Contains(HasSubstr("the same run as"))));
+}
+
+TEST(MixedResultsTest, RulesThatDifferBetweenConditionsOnlyAreNotDifferencesBetweenSeries) {
+  const test::Folder logs("rules_by_condition");
+  test::write_grid(logs, {10, 100}, {1, 2}, 6);  // at 10 no class is in the tail
+  const auto remarks = [&] {
+    return summarise(read_results(std::vector{logs.path()}, {.select = Select::kTail, .epochs = {}}), {})
+        .remarks;
+  };
+  EXPECT_THAT(remarks(), Contains(HasSubstr("The results at ρ = 10 are those of the best epoch, chosen on "
+                                            "the test images. It is ")));
+  EXPECT_THAT(remarks(), Contains(HasSubstr("The results at ρ = 100 are those of the best epoch, chosen on "
+                                            "the test images by tail accuracy. It is ")));
+  EXPECT_THAT(remarks(), Not(Contains(HasSubstr("different rules"))));
+  // One series at 100 whose log does not tell its tail by epoch.
+  train::RunLog log = test::make_log({"uniform", 100, 1, 6});
+  log.tail_acc.assign(log.tail_acc.size(), kMissing);
+  for (const std::int64_t seed : {1, 2}) {
+    log.seed = seed;
+    logs.add(fmt::format("uniform_100_{}", seed), log);
+  }
+  EXPECT_THAT(remarks(), Contains(HasSubstr("The results at ρ = 10 and of Uniform at ρ = 100 are those")));
+  EXPECT_THAT(remarks(), Contains(HasSubstr("The results of Class-Balanced, Square-Root and Progressive at "
+                                            "ρ = 100 are those of the best epoch")));
+  EXPECT_THAT(remarks(), Contains(HasSubstr("different rules")));
+}
+
 // Three seeds of logs and a fourth in a CSV, far from them.
 std::vector<std::filesystem::path> logs_and_csv(const test::Folder& logs, const test::Folder& csv) {
   test::write_grid(logs, {100}, {1, 2, 3}, 10);

@@ -97,6 +97,7 @@ void judge(const Results& results, const Condition& condition, Summary& summary)
         c.difference = standing.difference;
         c.low = standing.low;
         c.high = standing.high;
+        c.method = family.method;
         c.judgement = standing.judgement;
       }
     }

@@ -38,9 +38,10 @@ struct Comparison {
   std::vector<double> differences{};  // series minus baseline, one per seed
   double mean = 0;
   int agreement = 0;  // seeds that share the sign most have
-  // By least squares over all runs of the condition, with Dunnett's interval. Without missing runs the
+  // By least squares over all runs of the condition, with the interval of its family's method. Without missing runs the
   // difference is the mean.
   double difference = 0, low = 0, high = 0;
+  Method method = Method::kNone;
   Judgement judgement = Judgement::kCannotTell;
   // A check, only from kSeedsForTests pairs on.
   std::optional<double> p{};

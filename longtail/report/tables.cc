@@ -58,6 +58,7 @@ bool any_value(const Results& results, const Condition& condition, Metric metric
 // Why a column has no value at all.
 std::string why_empty(const Results& results, const Condition& condition, Metric metric) {
   if (results.untested(condition, metric)) return "none of its classes has a test image";
+  if (!results.example(condition)) return "the CSV does not tell it";
   const bool group = metric != Metric::kOverall && metric != Metric::kBalanced;
   return group && !any_value(results, condition, metric, At::kBest) ? "no class is in this group"
                                                                     : "these results do not tell it";
@@ -73,7 +74,7 @@ Table strategy_by_ratio(const Results& results, Metric metric, const SummaryOpti
   Table table{.id = std::string(metric_name(metric)),
               .caption = fmt::format("{} test accuracy (%) by strategy and imbalance ratio. {}, {}.",
                                      metric_title(metric), seeds_phrase(results, results.conditions),
-                                     protocol_phrase(options))};
+                                     protocol_phrase(results, options))};
   table.columns.push_back({"Strategy", true});
   for (const Condition& condition : results.conditions) table.columns.push_back({condition.phrase()});
   for (const Series& series : results.series) {
@@ -104,10 +105,10 @@ std::optional<Table> balanced_table(const Results& results, const SummaryOptions
 
 Table groups_table(const Results& results, const Condition& condition, const SummaryOptions& options,
                    bool deviations) {
-  Table table{
-      .id = fmt::format("groups{}_{}", deviations ? "_std" : "", condition.slug()),
-      .caption = fmt::format("Per-group test accuracy (%) at {}. {}, {}.", condition.phrase(),
-                             seeds_phrase(results, {&condition, 1}, deviations), protocol_phrase(options))};
+  Table table{.id = fmt::format("groups{}_{}", deviations ? "_std" : "", condition.slug()),
+              .caption = fmt::format("Per-group test accuracy (%) at {}. {}, {}.", condition.phrase(),
+                                     seeds_phrase(results, {&condition, 1}, deviations),
+                                     protocol_phrase(results, options))};
   table.columns.push_back({"Strategy", true});
   for (Metric metric : results.metrics()) table.columns.push_back({std::string(metric_title(metric))});
   for (const Series& series : results.series_in(condition)) {
@@ -133,7 +134,7 @@ Table per_seed_table(const Results& results, const SummaryOptions& options) {
   Table table{
       .id = "per_seed_overall",
       .caption = fmt::format("Overall test accuracy (%) of each seed, {}. Bold: the best strategy by mean.",
-                             protocol_phrase(options))};
+                             protocol_phrase(results, options))};
   table.columns = {{"ρ", true, true}, {"Strategy", true}};
   add_seed_columns(table, results);
   table.columns.push_back({"Mean ± Std"});
@@ -162,7 +163,7 @@ Table per_seed_groups_table(const Results& results, const Condition& condition,
                             const SummaryOptions& options) {
   Table table{.id = "per_seed_groups_" + condition.slug(),
               .caption = fmt::format("Head, medium and tail accuracy (%) of each seed at {}, {}.",
-                                     condition.phrase(), protocol_phrase(options))};
+                                     condition.phrase(), protocol_phrase(results, options))};
   table.columns = {{"Strategy", true, true}, {"Group", true}};
   add_seed_columns(table, results);
   table.columns.push_back({"Mean"});

@@ -43,6 +43,19 @@ ClassAccuracy class_accuracy(const Results& results, const Series& series, const
   return own;
 }
 
+// What the intervals by seeds are.
+std::string by_seeds(Method method) {
+  switch (method) {
+    case Method::kPooled:
+      return "Dunnett's, for all strategies together. Neither contains the other.";
+    case Method::kSeparate:
+      return "paired t, Bonferroni's correction, for all strategies together. Neither contains the other.";
+    case Method::kNone:
+      break;
+  }
+  return "cannot be told.";
+}
+
 }  // namespace
 
 std::optional<Table> classes_table(const Results& results, const Summary& summary,
@@ -118,6 +131,7 @@ std::optional<Table> image_pairs_table(const Results& results, const Summary& su
     if (auto one = predicted(summary.baseline, seed)) baseline.emplace(seed, std::move(*one));
   }
   std::size_t images = 0, fewest = 0, most = 0;  // seeds that a strategy shares with the baseline
+  Method method = Method::kNone;
   for (const Series& series : results.series) {
     if (series == summary.baseline || baseline.empty()) continue;
     std::vector<train::Predictions> own;
@@ -136,19 +150,18 @@ std::optional<Table> image_pairs_table(const Results& results, const Summary& su
     fewest = most == 0 ? made->seeds : std::min(fewest, made->seeds);
     most = std::max(most, made->seeds);
     const Comparison* c = find_comparison(summary, series, condition, Metric::kBalanced);
+    if (c) method = c->method;
     table.rows.push_back({text(series.title()), number(made->gained, 0), number(made->lost, 0),
                           difference(made->balanced, 2), bound(made->low, 2), bound(made->high, 2),
                           bound(c ? c->low : kMissing, 2), bound(c ? c->high : kMissing, 2)});
   }
   if (table.rows.empty()) return std::nullopt;
-  table.notes.push_back(fmt::format(
-      "{} test images, {}{} seed{}. Gained: test images that the strategy has right and {} wrong, "
-      "mean over seeds; lost: "
-      "the other way round. Images: as if other test images of the same kind had been drawn, "
-      "each strategy by itself; "
-      "seeds: Dunnett's, for all strategies together. Neither contains the other.",
-      images, fewest < most ? fmt::format("{} to ", fewest) : "", most, most == 1 ? "" : "s",
-      summary.baseline.title()));
+  table.notes.push_back(
+      fmt::format("{} test images, {}{} seed{}. Gained: test images that the strategy has right and {} "
+                  "wrong, mean over seeds; lost: the other way round. Images: as if other test images of the "
+                  "same kind had been drawn, each strategy by itself; seeds: {}",
+                  images, fewest < most ? fmt::format("{} to ", fewest) : "", most, most == 1 ? "" : "s",
+                  summary.baseline.title(), by_seeds(method)));
   return table;
 }
 

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "longtail/base/hash.h"
 #include "longtail/report/compare.h"
 #include "longtail/report/tables.h"
@@ -109,6 +111,9 @@ TEST(ImageTablesTest, StrategiesArePairedWithTheBaselineByImageAndWithoutPredict
   EXPECT_NEAR(row[3].value, seeds->mean, 1e-9);  // the images and the log tell the same difference
 
   EXPECT_NE(table->notes[0].find("15 test images, 2 seeds. Gained"), std::string::npos) << table->notes[0];
+  EXPECT_TRUE(table->notes[0].ends_with(
+      "; seeds: Dunnett's, for all strategies together. Neither contains the other."))
+      << table->notes[0];
 
   for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
     std::filesystem::remove(entry.path());
@@ -125,6 +130,30 @@ TEST(ImageTablesTest, WhereSeedsAreMissingItIsSaidHowManyThePairsHave) {
   ASSERT_EQ(table->rows.size(), 2u);
   EXPECT_NE(table->notes[0].find("15 test images, 1 to 2 seeds. Gained"), std::string::npos)
       << table->notes[0];
+}
+
+TEST(ImageTablesTest, WhatTheIntervalsBySeedsAreIsAsTheirFamilyIsJudged) {
+  const test::Folder folder("image_methods");
+  Results results;
+  results.series = {Series("uniform"), Series("progressive"), Series("square_root")};
+  results.conditions = {Condition(100)};
+  const auto note = [&] {
+    return image_pairs_table(results, summarise(results, {}), Condition(100))->notes.at(0);
+  };
+  constexpr std::array<int, 3> kWild = {0, 4, 2};
+  for (const std::int64_t seed : {1, 2, 3}) {
+    results.seeds.push_back(seed);
+    results.runs.push_back(run_of(folder, "uniform", seed, said({3, 3, 1}, 0)));
+    results.runs.push_back(run_of(folder, "progressive", seed, said({4, 3, 1}, 0)));
+    const int right = kWild[static_cast<std::size_t>(seed - 1)];
+    results.runs.push_back(run_of(folder, "square_root", seed, said({right, right, right}, 0)));
+    if (seed == 1) {
+      EXPECT_TRUE(note().ends_with("; seeds: cannot be told.")) << note();
+    }
+  }
+  EXPECT_TRUE(note().ends_with(
+      "; seeds: paired t, Bonferroni's correction, for all strategies together. Neither contains the other."))
+      << note();
 }
 
 }  // namespace

@@ -1,10 +1,33 @@
 // The table of simultaneous intervals.
 #include <fmt/format.h>
 
+#include <utility>
+#include <vector>
+
 #include "longtail/base/text.h"
 #include "longtail/report/tables.h"
 
 namespace longtail::report {
+namespace {
+
+// What the intervals are: of pooled families, and of the metrics whose differences are judged by their own spread.
+void note_methods(Table& table, bool pooled, std::vector<std::string> by_own_spread) {
+  if (pooled)
+    table.notes.emplace_back(
+        "Low and high: Dunnett's. Best low and high: Hsu's, minus the best of the others. Ruled out: by "
+        "Dunnett's critical value (with the baseline) or a step-down range test (others), if anything is "
+        "established.");
+  if (by_own_spread.empty()) return;
+  table.notes.push_back(
+      fmt::format("{}: {}each difference by its own spread (paired t, Bonferroni's correction); bounds are "
+                  "n/a where it has none.{}",
+                  base::listed(std::move(by_own_spread)), pooled ? "none of these, but " : "",
+                  pooled ? ""
+                         : " Best low and high: minus the best of the others. Ruled out: by such an "
+                           "interval, if anything is established."));
+}
+
+}  // namespace
 
 std::optional<Table> intervals_table(const Summary& summary, const Condition& condition) {
   Table table{
@@ -15,9 +38,11 @@ std::optional<Table> intervals_table(const Summary& summary, const Condition& co
   table.columns = {
       {"Metric", true, true}, {"Strategy", true}, {"Difference"},       {"Low"}, {"High"}, {"Verdict", true},
       {"Best low"},           {"Best high"},      {"May be best", true}};
+  bool pooled = false;
   std::vector<std::string> by_own_spread;
   for (const FamilyOf& one : summary.families) {
     if (one.condition != condition || one.series.size() < 2) continue;
+    pooled = pooled || one.family.method == Method::kPooled;
     if (one.family.method == Method::kSeparate) by_own_spread.emplace_back(metric_title(one.metric));
     for (std::size_t i = 0; i < one.series.size(); ++i) {
       const Standing& own = one.family.standings[i];
@@ -41,16 +66,7 @@ std::optional<Table> intervals_table(const Summary& summary, const Condition& co
     }
   }
   if (table.rows.empty()) return std::nullopt;
-  table.notes.push_back(
-      "Low and high: Dunnett's. Best low and high: Hsu's, minus the best of the others. Ruled out: by "
-      "Dunnett's "
-      "critical value (with the baseline) or a step-down range test (others), if anything is established.");
-  if (!by_own_spread.empty())
-    table.notes.push_back(
-        fmt::format("{}: none of these, but each difference by its own spread (paired t, Bonferroni's "
-                    "correction); bounds "
-                    "are n/a where it has none.",
-                    base::listed(std::move(by_own_spread))));
+  note_methods(table, pooled, std::move(by_own_spread));
   return table;
 }
 

@@ -80,8 +80,8 @@ std::optional<Table> paired_table(const Results& results, const Summary& summary
       .id = "paired_" + series.slug(),
       .caption = fmt::format("Paired differences per seed, {} minus {} (percentage points), {}. Positive "
                              "favours {}.",
-                             series.title(), summary.baseline.title(), protocol_phrase(summary.options),
-                             series.title())};
+                             series.title(), summary.baseline.title(),
+                             protocol_phrase(results, summary.options), series.title())};
   const bool tests = std::any_of(summary.comparisons.begin(), summary.comparisons.end(),
                                  [&](const Comparison& c) { return c.series == series && c.p; });
   table.columns = {{"Metric", true, true}, {"ρ", true}};
@@ -104,11 +104,11 @@ std::optional<Table> paired_table(const Results& results, const Summary& summary
 
 std::optional<Table> all_pairs_table(const Results& results, const Summary& summary,
                                      const Condition& condition) {
-  Table table{
-      .id = "paired_" + condition.slug(),
-      .caption = fmt::format("Paired differences per seed from {} at {} (percentage points), {}. Positive "
-                             "favours the other.",
-                             summary.baseline.title(), condition.phrase(), protocol_phrase(summary.options))};
+  Table table{.id = "paired_" + condition.slug(),
+              .caption = fmt::format(
+                  "Paired differences per seed from {} at {} (percentage points), {}. Positive "
+                  "favours the other.",
+                  summary.baseline.title(), condition.phrase(), protocol_phrase(results, summary.options))};
   const bool tests = std::any_of(summary.comparisons.begin(), summary.comparisons.end(),
                                  [&](const Comparison& c) { return c.condition == condition && c.p; });
   table.columns = {{"Metric", true, true}, {"Strategy", true}};
@@ -132,10 +132,10 @@ std::optional<Table> all_pairs_table(const Results& results, const Summary& summ
 
 std::optional<Table> differences_table(const Results& results, const Summary& summary,
                                        const Condition& condition) {
-  Table table{
-      .id = "differences_" + condition.slug(),
-      .caption = fmt::format("Differences from {} at {} (points), the best first, {}.",
-                             summary.baseline.title(), condition.phrase(), protocol_phrase(summary.options))};
+  Table table{.id = "differences_" + condition.slug(),
+              .caption = fmt::format("Differences from {} at {} (points), the best first, {}.",
+                                     summary.baseline.title(), condition.phrase(),
+                                     protocol_phrase(results, summary.options))};
   table.columns = {{"Strategy", true}, {"Seeds"}};
   for (Metric metric : results.metrics()) {
     table.columns.push_back({.title = std::string(metric_title(metric)), .spread = "half width"});

@@ -23,7 +23,9 @@ inline void add_seed_columns(Table& table, const Results& results) {
   for (std::int64_t seed : results.seeds) table.columns.push_back({fmt::format("Seed {}", seed)});
 }
 
-inline std::string protocol_phrase(const SummaryOptions& options) {
+// Of which epoch the accuracies are; a CSV does not say.
+inline std::string protocol_phrase(const Results& results, const SummaryOptions& options) {
+  if (!results.has_logs()) return "as the CSV has them";
   return options.at == At::kBest ? "best epoch" : "last epoch";
 }
 

@@ -249,10 +249,9 @@ std::optional<Table> bias_variance_table(const Results& results) {
   if (table.rows.empty()) return std::nullopt;
   table.notes.push_back(
       "Bias²: squared distance of the class distribution from the data's, relative to class-balanced "
-      "sampling. Variance: "
-      "sum of p²/n over the group's classes, relative to uniform sampling; the rarest group that has classes "
-      "stands for "
-      "the tail. Low per-update variance does not help classes that are hardly ever drawn.");
+      "sampling. Variance: sum of p²/n over the group's classes, relative to uniform sampling; the rarest "
+      "group that has classes stands for the tail. Low per-update variance does not help classes that are "
+      "hardly ever drawn.");
   return table;
 }
 

@@ -5,11 +5,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
-#include <set>
+#include <nlohmann/json.hpp>
 
 #include "longtail/base/file.h"
 #include "longtail/report/figures.h"
+#include "longtail/report/page.h"
+#include "longtail/report/report.h"
 #include "longtail/report/test_logs.h"
 
 namespace longtail::report {
@@ -34,7 +37,7 @@ TEST(TableTest, ABoundThatIsNotNoughtNeverReadsSo) {
   EXPECT_EQ(printed(bound(-0.03, 2)), "-0.03");
 }
 
-TEST(GroupTableTest, HasTheSeriesWithARunInItsConditionAndSaysOfWhichGroupThereIsNoClass) {
+TEST(GroupTableTest, HasTheSeriesWithARunInItsConditionAndSaysWhichGroupHasNoValue) {
   const test::Folder folder("group_rows");
   base::write_atomically(
       folder.path() / "mine.csv",
@@ -50,11 +53,25 @@ TEST(GroupTableTest, HasTheSeriesWithARunInItsConditionAndSaysOfWhichGroupThereI
   for (const bool deviations : {false, true}) {
     const Table ten = groups_table(results, Condition(10), {}, deviations);
     EXPECT_THAT(names(ten), ElementsAre("Uniform"));
-    EXPECT_THAT(ten.notes, ElementsAre("Tail: n/a, no class is in this group at ρ = 10."));
+    EXPECT_THAT(ten.notes, ElementsAre("Tail: n/a, the CSV does not tell it at ρ = 10."));
     const Table hundred = groups_table(results, Condition(100), {}, deviations);
     EXPECT_THAT(names(hundred), ElementsAre("Uniform", "Progressive"));
     EXPECT_THAT(hundred.notes, IsEmpty());
   }
+}
+
+// The scripts of the figures.
+std::map<std::string, std::string> drawn_by_name(const Results& results, const Summary& summary) {
+  std::map<std::string, std::string> drawn;
+  for (const NamedFigure& one : make_figures(results, summary))
+    EXPECT_TRUE(drawn.emplace(one.name, one.figure.body()).second) << one.name;
+  return drawn;
+}
+
+std::map<std::string, std::string> captions_by_name(const std::vector<Table>& tables) {
+  std::map<std::string, std::string> captions;
+  for (const Table& table : tables) EXPECT_TRUE(captions.emplace(table.id, table.caption).second) << table.id;
+  return captions;
 }
 
 // The images of the tail's classes are not in the test set.
@@ -84,12 +101,39 @@ TEST(GroupTableTest, AGroupWithoutTestImagesIsNotSaidToHaveNoClass) {
   EXPECT_THAT(summary.remarks,
               Contains("Balanced accuracy is overall accuracy here: every class that has test "
                        "images has as many."));
-  for (const NamedFigure& one : make_figures(results, summary)) {
-    if (one.name == "groups_rho100") {
-      EXPECT_THAT(one.figure.body(), HasSubstr("'n/a: untested'"));
-    }
-    EXPECT_THAT(one.figure.body(), Not(HasSubstr("no class"))) << one.name;
-  }
+  std::map<std::string, std::string> drawn = drawn_by_name(results, summary);
+  ASSERT_TRUE(drawn.contains("groups_rho100"));
+  EXPECT_THAT(drawn["groups_rho100"], HasSubstr("'n/a: untested'"));
+  for (const auto& [name, script] : drawn) EXPECT_THAT(script, Not(HasSubstr("no class"))) << name;
+}
+
+TEST(GroupTableTest, AGroupWithoutClassesIsSaidToHaveNone) {
+  const test::Folder folder("no_tail_logs");
+  test::write_grid(folder, {10}, {1}, 6);
+  const Results results = read_results(std::vector{folder.path()});
+  EXPECT_THAT(groups_table(results, Condition(10), {}, false).notes,
+              ElementsAre("Tail: n/a, no class is in this group at ρ = 10."));
+  EXPECT_THAT(drawn_by_name(results, summarise(results, {}))["groups_rho10"], HasSubstr("'n/a: no class'"));
+}
+
+TEST(TableCaptionTest, TheEpochOfACsvIsNotKnown) {
+  const test::Folder folder("csv_captions");
+  const auto captions = [&](const SummaryOptions& options) {
+    std::string all;
+    const Results results = read_results(std::vector{folder.path()});
+    for (const Table& table : all_tables(results, summarise(results, options))) all += table.caption + "\n";
+    return all;
+  };
+  test::write_grid(folder, {100}, {1, 2}, 6);
+  EXPECT_THAT(captions({.baseline = "", .at = At::kLast}), HasSubstr(", last epoch."));
+  const std::string csv = results_csv(read_results(std::vector{folder.path()}), At::kLast);
+  const test::Folder other("csv_captions_csv");
+  base::write_atomically(other.path() / "results.csv", csv);
+  const std::vector<std::filesystem::path> paths = {other.path() / "results.csv"};
+  const Results results = read_results(paths);
+  EXPECT_THAT(overall_table(results, {}).caption, HasSubstr("over 2 seeds, as the CSV has them."));
+  for (const Table& table : all_tables(results, summarise(results, {})))
+    EXPECT_THAT(table.caption, Not(HasSubstr("epoch"))) << table.id;
 }
 
 TEST(GroupTableTest, WhatResultsDoNotTellIsNotAGroupWithoutClasses) {
@@ -101,8 +145,8 @@ TEST(GroupTableTest, WhatResultsDoNotTellIsNotAGroupWithoutClasses) {
   const std::vector<std::filesystem::path> paths = {folder.path(), csv.path() / "mine.csv"};
   const Table table =
       groups_table(read_results(paths), Condition(50), {.baseline = "", .at = At::kLast}, false);
-  EXPECT_THAT(table.notes, Contains("Head: n/a, these results do not tell it at ρ = 50."));
-  EXPECT_THAT(table.notes, Contains("Tail: n/a, no class is in this group at ρ = 50."));
+  EXPECT_THAT(table.notes, Contains("Head: n/a, the CSV does not tell it at ρ = 50."));
+  EXPECT_THAT(table.notes, Contains("Tail: n/a, the CSV does not tell it at ρ = 50."));
 }
 
 TEST(TableNamesTest, SeriesOrDataThatDifferInSignsAloneHaveFilesOfTheirOwn) {
@@ -111,22 +155,48 @@ TEST(TableNamesTest, SeriesOrDataThatDifferInSignsAloneHaveFilesOfTheirOwn) {
   for (const char* data : {"own-birds", "own_birds"}) {
     for (const char* strategy : {"uniform", "power:q=0.5", "power:q=-0.5"}) {
       for (const int seed : {1, 2, 3})
-        csv += fmt::format("100,{},{},{},60,40,10,{}\n", strategy, seed, 40 + seed + 0.1 * csv.size(), data);
+        csv += fmt::format("100,{},{},{},60,40,10,{}\n", strategy, seed,
+                           40 + seed + 0.1 * static_cast<double>(csv.size()), data);
     }
   }
   base::write_atomically(folder.path() / "mine.csv", csv);
   const Results results = read_results(std::vector{folder.path() / "mine.csv"});
   const Summary summary = summarise(results, {});
-  std::map<std::string, std::string> captions;
-  for (const Table& table : all_tables(results, summary))
-    EXPECT_TRUE(captions.emplace(table.id, table.caption).second) << table.id;
+  auto captions = captions_by_name(all_tables(results, summary));
   EXPECT_THAT(captions["paired_power_q_0_5"], HasSubstr("Power (q=-0.5) minus Uniform"));
   EXPECT_THAT(captions["paired_power_q_0_5_2"], HasSubstr("Power (q=0.5) minus Uniform"));
   EXPECT_THAT(captions["intervals_own_birds_rho100"], HasSubstr("own_birds, ρ = 100"));
   EXPECT_THAT(captions["intervals_own_birds_rho100_2"], HasSubstr("own-birds, ρ = 100"));
-  std::set<std::string> figures;
-  for (const NamedFigure& one : make_figures(results, summary))
-    EXPECT_TRUE(figures.insert(one.name).second) << one.name;
+  EXPECT_THAT(drawn_by_name(results, summary), Not(IsEmpty()));
+}
+
+TEST(TableNamesTest, TableFigureAndFilesOnThePageOfOneNameAreOfTheSameData) {
+  const test::Folder folder("one_slug");
+  for (const char* data : {"own-birds", "own_birds"}) {
+    train::RunLog log = test::make_log({"uniform", 100, 1, 6});
+    log.dataset = log.config["dataset"] = data;
+    folder.add(data, log);
+  }
+  ReportOptions options;
+  options.inputs = {folder.path()};
+  const Report report = make_report(options);
+  auto captions = captions_by_name(report.tables);
+  auto drawn = drawn_by_name(report.results, report.summary);
+  ASSERT_EQ(report.results.conditions.size(), 2u);
+  for (const Condition& condition : report.results.conditions) {
+    const std::string slug = condition.slug();
+    EXPECT_THAT(captions["groups_" + slug], HasSubstr(condition.phrase()));
+    EXPECT_THAT(captions["every_class_" + slug], HasSubstr(condition.phrase()));
+    EXPECT_THAT(drawn["groups_" + slug], HasSubstr(condition.phrase()));
+  }
+  // The buttons beside the classes.
+  const auto data = nlohmann::json::parse(live_state(report, {})).at("data");
+  ASSERT_EQ(data.at("conditions").size(), 2u);
+  for (const auto& condition : data.at("conditions")) {
+    const auto slug = condition.at("slug").get<std::string>();
+    EXPECT_THAT(data.at("files").at("every_class_" + slug).at("csv").get<std::string>(), Not(IsEmpty()));
+    EXPECT_THAT(captions["every_class_" + slug], HasSubstr(condition.at("title").get<std::string>()));
+  }
 }
 
 TEST(IntervalsTableTest, AFamilyJudgedByItsOwnSpreadsIsNotSaidToBeDunnetts) {
@@ -145,9 +215,12 @@ TEST(IntervalsTableTest, AFamilyJudgedByItsOwnSpreadsIsNotSaidToBeDunnetts) {
   ASSERT_EQ(table.notes.size(), 2u);
   EXPECT_THAT(table.notes[1],
               testing::StartsWith("Head: none of these, but each difference by its own spread"));
-  for (const auto& row : table.rows) {
-    if (row[0].text != "Head" || row[1].text == "Square-Root") continue;
-    EXPECT_EQ(printed(row[6]), "n/a") << row[1].text;
+  for (const char* strategy : {"Uniform", "Progressive"}) {
+    const auto row = std::find_if(table.rows.begin(), table.rows.end(), [&](const auto& one) {
+      return one[0].text == "Head" && one[1].text == strategy;
+    });
+    ASSERT_NE(row, table.rows.end()) << strategy;
+    EXPECT_EQ(printed((*row)[6]), "n/a") << strategy;
   }
   csv.clear();
   for (int seed = 1; seed <= 3; ++seed)
@@ -156,6 +229,40 @@ TEST(IntervalsTableTest, AFamilyJudgedByItsOwnSpreadsIsNotSaidToBeDunnetts) {
   base::write_atomically(folder.path() / "mine.csv", "rho,strategy,seed,overall,head,medium,tail\n" + csv);
   const Results calm = read_results(std::vector{folder.path() / "mine.csv"});
   EXPECT_EQ(intervals_table(summarise(calm, {}), Condition(100))->notes.size(), 1u);
+}
+
+TEST(IntervalsTableTest, WhereEveryFamilyIsJudgedByItsOwnSpreadsNothingIsSaidToBeDunnetts) {
+  const test::Folder folder("all_own_spreads");
+  std::string csv = "rho,strategy,seed,overall,head,medium,tail\n";
+  const double wild[] = {30, 39, 44};
+  for (int seed = 1; seed <= 3; ++seed) {
+    csv += fmt::format("100,uniform,{0},40,40,40,\n100,progressive,{0},40.5,40.5,40.5,\n", seed);
+    csv += fmt::format("100,square_root,{0},{1},{1},{1},\n", seed, wild[seed - 1]);
+  }
+  base::write_atomically(folder.path() / "mine.csv", csv);
+  const Summary summary = summarise(read_results(std::vector{folder.path() / "mine.csv"}), {});
+  ASSERT_EQ(summary.families.size(), 3u);
+  for (const FamilyOf& one : summary.families) ASSERT_EQ(one.family.method, Method::kSeparate);
+  EXPECT_THAT(
+      intervals_table(summary, Condition(100))->notes,
+      ElementsAre("Overall, Head and Medium: each difference by its own spread (paired t, Bonferroni's "
+                  "correction); bounds are n/a where it has none. Best low and high: minus the best of the "
+                  "others. Ruled out: by such an interval, if anything is established."));
+  EXPECT_THAT(summary.remarks, Not(Contains(HasSubstr("Dunnett"))));
+  EXPECT_THAT(summary.remarks, Not(Contains(HasSubstr("one residual"))));
+  EXPECT_THAT(summary.remarks, Contains(HasSubstr("with Uniform (paired t with Bonferroni's correction, each "
+                                                  "difference by its own spread). Established:")));
+}
+
+TEST(IntervalsTableTest, WithoutAnyIntervalNoMethodIsNamed) {
+  const test::Folder folder("no_interval");
+  base::write_atomically(folder.path() / "mine.csv",
+                         std::string_view("rho,strategy,seed,overall,head,medium,tail\n"
+                                          "100,uniform,1,40,60,40,10\n100,progressive,1,41,60,40,12\n"));
+  const Results results = read_results(std::vector{folder.path() / "mine.csv"});
+  const auto table = intervals_table(summarise(results, {}), Condition(100));
+  ASSERT_TRUE(table);
+  EXPECT_THAT(table->notes, IsEmpty());
 }
 
 }  // namespace
