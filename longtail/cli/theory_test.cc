@@ -85,7 +85,8 @@ TEST(TheoryCommandTest, EveryEpochIsShownOnce) {
     std::vector<std::string> all = {"theory", "--rho", "100", "--strategies", "progressive", "--json"};
     all.insert(all.end(), more.begin(), more.end());
     std::vector<int> epochs;
-    for (const json& one : json::parse(run_program(all).out)["forecasts"]) epochs.push_back(one["epoch"]);
+    const json whole = json::parse(run_program(all).out);
+    for (const json& one : whole["forecasts"]) epochs.push_back(one["epoch"]);
     return epochs;
   };
   EXPECT_THAT(shown({"--epochs", "1"}), ElementsAre(0));

@@ -123,6 +123,7 @@ TEST(MixedResultsTest, RulesThatDifferBetweenConditionsOnlyAreNotDifferencesBetw
   // One series at 100 whose log does not tell its tail by epoch.
   train::RunLog log = test::make_log({"uniform", 100, 1, 6});
   log.tail_acc.assign(log.tail_acc.size(), kMissing);
+  log.best.accuracy.tail = log.last.accuracy.tail = kMissing;
   for (const std::int64_t seed : {1, 2}) {
     log.seed = seed;
     logs.add(fmt::format("uniform_100_{}", seed), log);
