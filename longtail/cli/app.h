@@ -1,6 +1,6 @@
-// The command line: commands, their options, and what both say about themselves. CLI11 does the parsing, in
-// app.cc alone, because it costs more to compile than most of our own files. Help, man page and shell
-// completion are written from `describe()` (help.h).
+// The command line: commands, their options and their descriptions. CLI11 does the parsing. Only app.cc
+// includes it, because it takes longer to compile than most of our own files. Help, man page and shell
+// completion are generated from `describe()` (help.h).
 //
 //   App* command = app.add_subcommand("init", "Write the initial weights of a network");
 //   command->add_option("--seed", seed, "As given to torch.manual_seed")->check(NonNegativeNumber);
@@ -21,10 +21,10 @@ class Validator;
 
 namespace longtail::cli {
 
-// A test of an option's text, applied before the value is stored.
+// Validates the text of an option before the value is stored.
 class Check {
  public:
-  // `error` gives a sentence if the text is wrong, else nothing.
+  // `error` returns a sentence if the text is invalid, else an empty string.
   Check(std::function<std::string(const std::string&)> error, std::string description);
   explicit Check(std::shared_ptr<const CLI::Validator> rule) : rule_(std::move(rule)) {}
   const CLI::Validator& rule() const { return *rule_; }
@@ -43,25 +43,25 @@ extern const Check PositiveNumber;
 extern const Check NonNegativeNumber;
 extern const Check ExistingPath;
 
-// What an option or a command says about itself.
+// The description of an option or a command.
 struct OptionInfo {
-  std::vector<std::string> names;    // "--out", "-o"; "--no-x" of a switch; the bare name of a positional
+  std::vector<std::string> names;    // "--out", "-o"; "--no-x" for a switch; the bare name of a positional
   std::string type;                  // "FILE"; empty for a flag
-  std::string help;                  // with default and range, as in --help
+  std::string help;                  // including default and range, as in --help
   std::string section;               // heading under which --help shows it
-  std::vector<std::string> choices;  // all values it takes, if they are few
+  std::vector<std::string> choices;  // all allowed values, if there are few
   bool positional = false;
   bool required = false;
   bool repeated = false;
 };
 struct AppInfo {
-  std::string name;  // with its parents: "longtail study run"
+  std::string name;  // including its parents: "longtail study run"
   std::string description;
   std::string footer;
   std::vector<OptionInfo> options;
   std::vector<AppInfo> commands;
 
-  // The part of `name` that is its own.
+  // The last word of `name`, without its parents.
   std::string own_name() const { return name.substr(name.rfind(' ') + 1); }
 };
 
@@ -77,14 +77,15 @@ class Option {
   Option* expected(int number);
   Option* expected(int low, int high);
   Option* take_all();
-  Option* may_be_empty();  // an empty text means something; else it is refused
+  Option* may_be_empty();  // allows an empty text, which is otherwise an error
   Option* delimiter(char character);
   Option* group(const std::string& name);  // "": not shown
-  std::size_t count() const;               // how often it was given
+  std::size_t count() const;               // how often the option was given
 
  private:
   friend class App;
-  // Refuses an empty text, unless it may be; any other goes to `other`, which may change it and says what is wrong.
+  // Refuses an empty text unless may_be_empty() was called. Passes any other text to `other`, which may
+  // change it and returns what is wrong with it.
   Option* refuse_empty(std::function<std::string(std::string&)> other);
 
   CLI::Option* option_;
@@ -98,12 +99,12 @@ class App {
   ~App();
 
   App* add_subcommand(const std::string& name, const std::string& description);
-  // T: string, path, int, int64, uint64, double, or a vector or optional of some of them (the list is at the
-  // end of app.cc).
+  // T: string, path, int, int64, uint64, double, or a vector or optional of some of these (listed at the end
+  // of app.cc).
   template <class T>
   Option* add_option(const std::string& name, T& value, const std::string& help = "");
   Option* add_flag(const std::string& name, bool& value, const std::string& help);
-  // The functions may throw base::Error: wrong usage.
+  // The functions may throw base::Error, which is reported as wrong usage.
   Option* add_option_function(const std::string& name, std::function<void(const std::string&)> set,
                               const std::string& help);
   Option* add_flag_function(const std::string& name, std::function<void(std::int64_t)> set,
@@ -115,11 +116,11 @@ class App {
   App* group(const std::string& name);  // "": not shown
   App* require_subcommand(int number);
 
-  // Parses and runs. Returns the exit code; what is wrong in the line is told on standard error (code 2) or
-  // thrown as UsageError.
+  // Parses and runs. Returns the exit code. An error in the command line is printed on standard error (code
+  // 2) or thrown as UsageError.
   int parse(int argc, char** argv);
 
-  // Everything a person may see; hidden commands and options are left out.
+  // Everything that is shown to users, without hidden commands and options.
   AppInfo describe() const;
 
  private:
@@ -128,7 +129,7 @@ class App {
   AppInfo describe(const std::string& parents) const;
   std::string unknown_word(int argc, char** argv) const;
 
-  std::unique_ptr<CLI::App> owned_;  // of the program itself
+  std::unique_ptr<CLI::App> owned_;  // only set in the App of the program itself
   CLI::App* app_;
   std::vector<std::unique_ptr<App>> commands_;
   std::vector<std::unique_ptr<Option>> options_;

@@ -22,14 +22,15 @@ struct LabelSource {
   const std::string& name() const { return labels_file.empty() ? dataset : labels_file; }
 };
 
-// Decides what the flags leave to the data set (profile, groups). A list of labels or counts is cut as in the
-// paper. A UsageError if --rho, --n-max, --class-order or --data was given to `command` but would not be used.
+// Fills in what the flags leave to the data set (profile, groups). A list of labels or counts is cut as in
+// the paper. A UsageError if --rho, --n-max, --class-order or --data was given to `command` but has no
+// effect.
 void decide_subset(const App& command, const LabelSource& source, data::SubsetConfig& subset);
 
-// A UsageError if one of the flags was given beside --counts, where it would do nothing.
+// A UsageError if one of the flags was given together with --counts, where it has no effect.
 void refuse_beside_counts(const App& command, std::initializer_list<const char*> flags);
 
-// Labels of the training split with the names of the classes (their numbers, if they have no names).
+// Labels of the training split and the names of the classes (their numbers if they have no names).
 struct Labels {
   std::vector<std::int32_t> labels;
   std::vector<std::string> class_names;
@@ -38,15 +39,15 @@ struct Labels {
 };
 Labels load_labels(const LabelSource& source);
 
-// Images of each class before the profile cuts them, without loading data where the published numbers are
+// Number of images per class before the profile cuts them. Loads no data where the published numbers are
 // known.
 struct Available {
   std::vector<std::int64_t> counts;
-  std::vector<std::string> class_names;  // their numbers where no names are known
+  std::vector<std::string> class_names;  // their numbers if no names are known
 };
 Available available_classes(const LabelSource& source);
 
-// A file with the images of each class, one number per line: at least one image, no negative number.
+// Reads a file with the number of images per class, one per line: none negative, at least one image in all.
 std::vector<std::int64_t> read_counts(const std::string& path);
 
 }  // namespace longtail::cli

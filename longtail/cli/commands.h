@@ -1,4 +1,5 @@
-// One file per subcommand. Each adds itself to the program; the callback does the work and throws base::Error.
+// One function and one .cc file per subcommand. Each function adds its command to the program; the callback
+// does the work and throws base::Error.
 #pragma once
 
 #include "longtail/cli/app.h"
@@ -21,6 +22,6 @@ void add_compare(App& app);
 void add_theory(App& app);
 void add_probe(App& app);
 void add_params(App& app);
-void add_help(App& app);  // after all others: it describes them
+void add_help(App& app);  // must come last: it describes all others
 
 }  // namespace longtail::cli

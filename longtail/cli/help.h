@@ -1,4 +1,5 @@
-// What --help, `longtail help`, the man page and the shell completions say, all from the same descriptions.
+// The help text shown by --help and `longtail help`, generated from the same descriptions as the man page and
+// the shell completions (manual.h).
 #pragma once
 
 #include <string>
@@ -8,13 +9,13 @@
 
 namespace longtail::cli {
 
-// The help of one command, no line longer than `width` but for examples.
+// The help of one command. Only lines of examples may be longer than `width`.
 std::string help_text(const AppInfo& command, int width);
 
-// The command of that path below `program` ("study", "run"); a UsageError if there is none.
+// The command at that path below `program` ("study", "run"); a UsageError if there is none.
 const AppInfo& find_command(const AppInfo& program, const std::vector<std::string>& path);
 
-// Prints the help of that command as wide as the terminal.
+// Prints the help of that command at the width of the terminal.
 void print_help(const AppInfo& program, const std::vector<std::string>& path);
 
 }  // namespace longtail::cli

@@ -1,6 +1,6 @@
-// SIGINT, SIGTERM and SIGHUP as a question: long work asks interrupted() now and then and ends cleanly. A second
-// signal ends the program at once (a checkpoint is written whole or not at all, so nothing is lost by that
-// either). What was ignored from the start (`nohup`) stays ignored.
+// Clean stop on SIGINT, SIGTERM and SIGHUP: long work polls interrupted() and ends cleanly. A second signal
+// ends the program at once. That loses nothing either, because a checkpoint is written whole or not at all. A
+// signal that was ignored from the start (`nohup`) stays ignored.
 #pragma once
 
 namespace longtail::cli {

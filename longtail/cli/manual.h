@@ -1,4 +1,4 @@
-// The man page and the shell completions, written from the descriptions that --help shows.
+// The man page and the shell completions, generated from the descriptions that --help shows.
 #pragma once
 
 #include <string>
@@ -7,10 +7,11 @@
 
 namespace longtail::cli {
 
-// In roff, for `man`.
+// The man page in roff, for `man`.
 std::string man_page(const AppInfo& program, const std::string& version);
 
-// A script for bash (zsh takes it too, after `bashcompinit`) or fish; a UsageError for another shell.
+// A completion script for bash (zsh takes it too, after `bashcompinit`) or fish; a UsageError for other
+// shells.
 std::string completion(const AppInfo& program, const std::string& shell);
 
 }  // namespace longtail::cli

@@ -1,5 +1,5 @@
-// Flags made from a parameter table: every parameter of the description becomes an option with its help,
-// range and default; nothing is written twice.
+// Generates flags from a parameter table: every parameter becomes an option with its help, range and default,
+// so nothing is written twice.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ void add_param_flags(App& app, const base::ParamTable<Config>& table, Config& co
           help);
     } else {
       option = app.add_option_function(info.flag(), set, help)->type_name(info.type);
-      // No milestone is a choice, and no folder of data means the usual places.
+      // An empty list of milestones is valid, and an empty data folder means the usual places.
       if (info.type == "integers" || info.name == "data") option->may_be_empty();
     }
     option->group(info.section.empty() ? "Options" : "Parameters: " + info.section);

@@ -1,4 +1,5 @@
-// The pictures that `longtail predict` is given, alone and in folders, and what of them cannot be read.
+// Finds the pictures that `longtail predict` is given, as files and in folders, and reports those that cannot
+// be read.
 #pragma once
 
 #include <filesystem>
@@ -9,14 +10,14 @@ namespace longtail::cli {
 
 struct FoundPictures {
   std::vector<std::filesystem::path> pictures;
-  std::vector<std::string> faults;  // sentences on folders that cannot be read
+  std::vector<std::string> faults;  // one sentence per folder that cannot be read
 };
 
-// The words are files, and folders: of these the pictures in them and in their folders, by name, through links. An Error if
-// a folder has none.
+// The words are files and folders. A folder gives all pictures in it and in its subfolders, sorted by name;
+// symbolic links are followed. An Error if a folder has no pictures.
 FoundPictures pictures_of(const std::vector<std::string>& words);
 
-// An Error that lists what could not be read, if there is anything: the folders, and pictures, with a sentence each.
+// An Error if anything could not be read. It lists the folders and `pictures`, one sentence each.
 void refuse_unread(const FoundPictures& found, const std::vector<std::string>& pictures);
 
 }  // namespace longtail::cli

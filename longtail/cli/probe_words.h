@@ -1,4 +1,4 @@
-// The measured side of the theory in words and figures: what `longtail probe` prints and draws.
+// The output of `longtail probe`: the measured gradients as text, JSON and figures.
 #pragma once
 
 #include <filesystem>
@@ -10,12 +10,12 @@
 
 namespace longtail::cli {
 
-// Everything that `longtail probe` measures: one result for each epoch asked for.
+// Everything that `longtail probe` measures: one result per requested epoch.
 struct ProbeReport {
-  std::string title;  // the run, or what the fresh network is made from
+  std::string title;  // the run, or the settings of the fresh network
   std::string engine;
   std::string groups;                 // how the classes are grouped
-  std::vector<data::Group> group_of;  // each class
+  std::vector<data::Group> group_of;  // of each class
   int batch = 128;
   std::vector<theory::ProbeResult> results;
 };

@@ -1,4 +1,4 @@
-// One `longtail recommend` at a time in a folder: two would share its plan, its clock and its looks.
+// Allows one `longtail recommend` at a time per folder: two would share its plan, its clock and its looks.
 #pragma once
 
 #include <filesystem>
@@ -10,16 +10,17 @@ namespace longtail::cli {
 
 class RecommendLock {
  public:
-  // Makes the folder if there is none. An Error names the process that works in it.
+  // Creates the folder if needed. An Error names the process that already works in it.
   explicit RecommendLock(const std::filesystem::path& folder);
-  // A folder that was made for nothing goes again: a command that was refused leaves none behind.
+  // Removes a folder that the constructor created and that is still empty: a refused command leaves none
+  // behind.
   ~RecommendLock();
   RecommendLock(const RecommendLock&) = delete;
   RecommendLock& operator=(const RecommendLock&) = delete;
 
  private:
   std::filesystem::path file_;
-  bool made_ = false;  // the folder was not there
+  bool made_ = false;  // the constructor created the folder
   std::optional<study::FileLock> lock_;
 };
 

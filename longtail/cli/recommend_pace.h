@@ -1,5 +1,5 @@
-// The time of `longtail recommend`: what is left of it over all commands on a folder, how fast epochs really
-// go, and when the runs of a look would be finished at that pace.
+// The time budget of `longtail recommend`: what is left over all commands on a folder, how long an epoch
+// really takes, and when the runs of a look would be finished at that pace.
 #pragma once
 
 #include <chrono>
@@ -14,24 +14,24 @@
 
 namespace longtail::cli {
 
-// Kept for reading, judging and reporting once training has stopped: a twentieth of the time, between 20
+// Time reserved for reading, judging and reporting after training: a twentieth of the time, between 20
 // seconds and a minute, but never more than a seventh.
 double report_seconds(double seconds);
-// The time of which so many seconds are left for everything else.
+// The total time needed so that `seconds` are left besides the report (inverse of report_seconds).
 double with_report(double seconds);
 
-// Wall time, that of earlier commands included; time in which no command ran does not count.
+// Wall time, including that of earlier commands. Time in which no command ran does not count.
 class TimeBudget {
  public:
-  // Begins now. `folder` need not exist yet.
+  // Starts counting now. `folder` need not exist yet.
   TimeBudget(const std::filesystem::path& folder, double seconds);
 
   double seconds() const { return seconds_; }
-  // For training: without what the report needs. Below 0: over.
+  // Seconds left for training, without what the report needs. Negative: the time is up.
   double left() const;
   double used() const;
-  // Writes down what has been used, at most every two seconds; a killed command is charged with that much
-  // less.
+  // Saves the time used, at most every two seconds; so a killed command is charged up to two seconds too
+  // little.
   void keep();
 
  private:
@@ -44,14 +44,14 @@ class TimeBudget {
   Clock::time_point kept_ = begin_;
 };
 
-// Seconds of an epoch as they are at present: the mean of the latest.
+// Current seconds per epoch: the mean of the latest epochs.
 class Pace {
  public:
   Pace(std::size_t window, double guess) : window_(window), seconds_(guess) {}
-  // The run has begun, or has finished its next epoch, at that moment.
+  // The run has started, or has finished its next epoch, at that moment (in seconds).
   void started(std::size_t run, double moment) { last_[run] = moment; }
   void finished(std::size_t run, double moment);
-  // What to go by until enough has been measured.
+  // Sets the value used until enough has been measured.
   void guess(double seconds) { seconds_ = seconds; }
   double epoch_seconds() const { return seconds_; }
   bool measured() const { return latest_.size() >= window_ / 2; }
@@ -63,16 +63,16 @@ class Pace {
   std::deque<double> latest_{};
 };
 
-// What the charge is for so many epochs of a run's log, in epochs of a training: an epoch of a rebalanced run takes less.
+// The cost of so many epochs of a run's log, in epochs of training: an epoch of a rebalanced run costs less.
 double charge(int epochs, const std::string& rebalance);
 
-// When the last of these pieces of work is done, `jobs` at a time, each begun in the given order.
+// When the last of these pieces of work is done, with `jobs` at a time, started in the given order.
 double makespan(const std::vector<double>& works, int jobs);
 
-// The charge for what each selected run still has to do; those under way first.
+// The cost of what each selected run still has to do; running ones first.
 std::vector<double> epochs_left(const study::Board& board);
 
-// Tells `shown` everything and measures the pace from it.
+// Forwards everything to `shown` and measures the pace from it.
 class PaceWatcher : public study::Watcher {
  public:
   PaceWatcher(study::Watcher& shown, Pace& pace, TimeBudget& budget)

@@ -1,4 +1,5 @@
-// What `longtail recommend` is asked about: a folder of pictures, written in any way, or the name of a data set.
+// The data that `longtail recommend` is asked about: a folder of pictures, in any spelling, or the name of a
+// data set.
 #pragma once
 
 #include <filesystem>
@@ -6,28 +7,29 @@
 
 namespace longtail::cli {
 
-// The data set that a copy of the pictures is, in the folder of the answer.
+// The name of the data set that holds the copy of the pictures in the folder of the answer.
 inline constexpr const char* kCopy = "pictures";
 
-// A folder that is there, or `folder:DIR`. The name of published data is never one, nor is a folder of arrays.
+// True for an existing folder or `folder:DIR`; false for the name of published data or a folder of arrays.
 bool is_picture_folder(const std::string& asked);
-// Whether a copy is kept in the folder of the answer: of picture files, which are slow to read and may change. What is
-// imported under a name is not copied again.
+// Whether a copy is kept in the folder of the answer. Picture files are copied, because they are slow to read
+// and may change. Data imported under a name are not copied again.
 bool is_copied(const std::string& asked);
-// As load_dataset takes it.
+// The name in the form that load_dataset takes.
 std::string source_name(const std::string& asked);
-// As a plan keeps it: folders and list files by their absolute paths, which mean the same from everywhere.
+// The name as a plan keeps it: folders and list files by absolute path, which does not depend on the current
+// folder.
 std::string lasting_name(const std::string& asked);
-// Whether a plan about `kept` is about what is asked for, however it is written; it need not be there any more.
+// Whether a plan about `kept` is about the data asked for, however spelled. The folder may be gone.
 bool same_pictures(const std::string& kept, const std::string& asked);
-// "birds" of "/photos/birds"; other names as they are.
+// "birds" for "/photos/birds"; other names unchanged.
 std::string short_name(const std::string& lasting);
-// Where the answer is put unless --out says so.
+// Where the answer is written without --out.
 std::filesystem::path answer_folder(const std::string& asked);
-// The folder in the answer that holds the data set kCopy; its absolute path.
+// The absolute path of the folder in the answer that holds the data set kCopy.
 std::string copy_folder(const std::filesystem::path& answer);
-// A UsageError if the answer, or a folder that it will have, would lie in the folder of pictures or be that folder: what is
-// in it would be taken for pictures.
+// A UsageError if the answer, or a folder that it will have, is the folder of pictures or lies in it: its
+// contents would be taken for pictures.
 void refuse_among_pictures(const std::string& asked, const std::filesystem::path& answer);
 
 }  // namespace longtail::cli

@@ -1,5 +1,5 @@
-// What `longtail recommend` is going to do: decided once from the data, the time and the measured speed, and
-// kept in the folder, so that a command that was killed resumes with the same plan.
+// The plan of `longtail recommend`: decided once from the data, the time and the measured speed, and kept in
+// the folder, so that a killed command resumes with the same plan.
 #pragma once
 
 #include <cstdint>
@@ -17,32 +17,32 @@ namespace longtail::cli {
 
 struct RecommendPlan {
   std::string pictures{};     // what the answer is about (recommend_pictures.h: lasting_name)
-  bool copied = false;        // the pictures are in the folder, as arrays
-  std::string data_hash{};    // of the data set; empty: an earlier version wrote the plan and did not say
-  train::RunConfig config{};  // of every run, but for seed and what the candidates say
+  bool copied = false;        // a copy of the pictures is in the folder, as arrays
+  std::string data_hash{};    // of the data set; empty: not recorded by an earlier version
+  train::RunConfig config{};  // of every run, except the seed and what the candidates set
   std::vector<Candidate> candidates{};
-  std::optional<report::Goal> goal{};  // none: an earlier version wrote the plan and did not say
+  std::optional<report::Goal> goal{};  // empty: not recorded by an earlier version
   std::string baseline{};              // the series of the candidate that the others are compared with
   int jobs = 1;
   int threads = 1;         // of each run
-  double run_seconds = 0;  // of a run, estimated
+  double run_seconds = 0;  // per run, estimated
   int picture_side =
-      0;  // median of the shorter sides of the pictures, or the side of larger images; 0: neither
+      0;  // median of the pictures' shorter sides, or the side of larger images; 0: neither
   bool epochs_given = false;
-  double seconds = 0;  // the time for all of it that was last given; 0: an earlier version did not say
-  int cuts = 0;        // of the epochs, so far
+  double seconds = 0;  // the total time, as last given; 0: not recorded by an earlier version
+  int cuts = 0;        // how often the epochs were cut so far
 };
 
-// What a plan is made from.
+// The inputs of a plan.
 struct PlanFacts {
-  std::vector<std::string> candidates{};  // of each, how it is rebalanced: "none" of those that are trained
+  std::vector<std::string> candidates{};  // how each is rebalanced; "none": it is trained
   int cpus = 1;
-  double seconds = 0;                  // the time there is, for training alone
-  double used = 0;                     // of the time, before training
-  double small_epoch = 0;              // seconds of an epoch of resnet20 on images of `side`, as measured
-  double large_epoch = 0;              // of resnet32, or of the network asked for
-  int side = 32;                       // of the images these were measured with
-  int picture_side = 0;                // images may be made larger if the pictures are; 0: they may not
+  double seconds = 0;                  // available time, for training alone
+  double used = 0;                     // the part used before training
+  double small_epoch = 0;              // measured seconds per epoch of resnet20 on images of `side`
+  double large_epoch = 0;              // the same for resnet32, or for the network asked for
+  int side = 32;                       // of the images used in that measurement
+  int picture_side = 0;                // images may be made as large as this; 0: no larger than `side`
   std::optional<int> epochs{};         // asked for
   std::optional<std::string> model{};  // asked for
 };
@@ -53,35 +53,37 @@ struct Effort {
   double run_seconds = 0;
 };
 
-// As many jobs as there are CPUs, if there are as many strategies.
+// One job per CPU, but no more jobs than strategies.
 int planned_jobs(int strategies, int cpus);
-// Images in a step: the power of two up to 128 that leaves at least 16 steps per epoch, 8 at least.
+// Images per step: the largest power of two from 8 to 128 that leaves at least 16 steps per epoch (8 if none
+// does).
 int planned_batch(std::int64_t images);
-// Image size first: the largest of 64, 48 and `side` that is no larger than the pictures and with which five
-// seeds of all candidates get 60 epochs each. Then the larger network, if it gets 100. Then the most epochs,
-// up to 200, with which five seeds fit into the time, or three if five would leave fewer than 20. All of it
-// as if every run took a quarter longer than measured. A UsageError says which --time would be enough.
+// Chooses the image size first: the largest of 64, 48 and `side` that is no larger than the pictures and
+// leaves 60 epochs each for five seeds of all candidates. Then the larger network, if it gets 100 epochs.
+// Then the most epochs, up to 200, with which five seeds fit into the time, or three if five would leave
+// fewer than 20. Assumes that every run takes a quarter longer than measured. A UsageError says which --time
+// would be enough.
 Effort planned_effort(const PlanFacts& facts);
 
-// The most epochs with which `seeds` seeds fit, an epoch taking so many seconds; nothing to spare. `candidates` as in
-// PlanFacts; what is rebalanced costs what the race charges for it (recommend_pace.h), however long is trained.
+// The most epochs with which `seeds` seeds fit into `seconds`, with no margin. `candidates` as in PlanFacts;
+// a rebalanced one costs what the race charges for it (recommend_pace.h), however many epochs are trained.
 int epochs_that_fit(double seconds, double epoch_seconds, const std::vector<std::string>& candidates,
                     int jobs, int seeds);
-// How each of them is rebalanced.
+// How each candidate is rebalanced.
 std::vector<std::string> rebalances_of(const std::vector<Candidate>& candidates);
 
-// A UsageError if a candidate cannot be trained so.
+// A UsageError if a candidate cannot be trained with this plan.
 void check_candidates(const RecommendPlan& plan);
-// Whether all of them can be trained for so many epochs.
+// Whether all candidates can be trained for that many epochs.
 bool can_have_epochs(const RecommendPlan& plan, int epochs);
 
-// Epochs of warm-up and no milestones: what goes with so many epochs.
+// Sets the epochs, and warm-up epochs to match; clears the milestones.
 void set_epochs(train::RunConfig& config, int epochs);
 
 inline constexpr int kFewestEpochs = 5;
 
-// The study with the first `seeds` seeds. Its settings say everything that is not at its default, and where the data
-// are, for whoever takes a run from the folder.
+// The study with the first `seeds` seeds. Its settings include everything that is not at its default, and
+// where the data are, for commands that use a single run of the folder.
 study::StudyFile study_of(const RecommendPlan& plan, int seeds);
 
 // The file is also read by reports (report/race.h).

@@ -1,4 +1,4 @@
-// What `longtail recommend` shows: the class sizes as a picture, the plan, the looks.
+// The text output of `longtail recommend`: the class sizes as a bar chart, the plan, the looks.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace longtail::cli {
 // 0: all classes have as many images; towards 1: one class has nearly all.
 double gini(std::span<const std::int64_t> counts);
 
-// A bar for each class, the largest first; from 30 classes on neighbours share a bar.
+// One bar per class, the largest first; from 30 classes on, neighbours share a bar.
 std::string class_picture(std::span<const std::int64_t> counts, std::span<const std::string> names,
                           int width);
 

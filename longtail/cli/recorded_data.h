@@ -1,4 +1,5 @@
-// Where the data of a run are now, for commands that are given its folder and nothing else, and whether they are the same.
+// Finds the data of a run, for commands that are given only its folder, and checks that they are the same
+// data.
 #pragma once
 
 #include <filesystem>
@@ -10,15 +11,16 @@
 
 namespace longtail::cli {
 
-// The folder that the study wrote down for the run (`data`); empty if it wrote none, or the run is of no study. Data
-// that lay in the folder of the study are found where that is now. An Error names a folder that is needed and is gone.
+// The data folder that the study recorded for the run (`data`); empty if it recorded none, or the run is not
+// part of a study. Data inside the folder of the study are found even if the study was moved. An Error names
+// a folder that is needed but missing.
 std::string recorded_data(const std::filesystem::path& run);
 
-// Puts into the configuration of the run where its data are: in `given` (--data), if that is not empty, which then stands
-// for the DIR of `folder:DIR` too; otherwise where the study wrote.
+// Sets the location of the data in the configuration of the run: `given` (--data) if it is not empty, which
+// then also replaces the DIR of `folder:DIR`; otherwise what the study recorded.
 void place_data(train::RunConfig& config, const std::filesystem::path& run, const std::string& given);
 
-// An Error unless the data are, by their hash, those that the run of that state was trained with.
+// An Error unless the hash of the data is that of the data with which the run of `state` was trained.
 void refuse_other_data(const train::Checkpoint& state, const data::Dataset& dataset,
                        const std::filesystem::path& run);
 

@@ -1,4 +1,5 @@
-// The check of a flag that names a sampling strategy: a sentence with "did you mean" before anything starts.
+// The check for flags that name a sampling strategy: reports an unknown name with "did you mean" before any
+// work starts.
 #pragma once
 
 #include "longtail/cli/app.h"

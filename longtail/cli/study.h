@@ -19,7 +19,7 @@ void add_study_check(App& app);
 void add_study_submit(App& app);
 void add_study_cancel(App& app);
 
-// A study file and what is changed in it on the command line.
+// A study file and the changes to it given on the command line.
 struct StudyFlags {
   std::string file;
   std::string data;

@@ -1,4 +1,4 @@
-// For tests of the program: runs it and gives back what it said.
+// For tests of the program: runs it and returns its exit code and output.
 #pragma once
 
 #include <sys/wait.h>
@@ -24,7 +24,7 @@ struct Outcome {
   std::string err;
 };
 
-// Starts the program with its standard output and error in files; returns its process id.
+// Starts the program with its standard output and error redirected to files; returns its process id.
 inline pid_t start_program(std::vector<std::string> arguments, const std::filesystem::path& out,
                            const std::filesystem::path& err) {
   arguments.insert(arguments.begin(), base::program());
@@ -34,7 +34,7 @@ inline pid_t start_program(std::vector<std::string> arguments, const std::filesy
   argv.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
-  // As from a terminal, wherever the tests are run: nohup and background jobs hand down ignored signals.
+  // As if started from a terminal: under nohup or as a background job, tests would pass on ignored signals.
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGHUP, SIG_DFL);
   if (!std::freopen(out.c_str(), "w", stdout) || !std::freopen(err.c_str(), "w", stderr)) _exit(127);
@@ -48,7 +48,7 @@ inline int wait_for(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// Waits until something has happened or the process has ended by itself; whether it happened.
+// Waits until something has happened or the process has ended by itself. Returns whether it happened.
 inline bool wait_until(pid_t child, const std::function<bool()>& happened) {
   while (!happened()) {
     siginfo_t ended{};
@@ -61,12 +61,12 @@ inline bool wait_until(pid_t child, const std::function<bool()>& happened) {
   return true;
 }
 
-// Whether a file holds the words by now.
+// Whether the file exists and contains the words.
 inline bool says(const std::filesystem::path& path, const std::string& words) {
   return std::filesystem::exists(path) && base::read_text(path).find(words) != std::string::npos;
 }
 
-// Kills it and waits; whether the signal met a living process.
+// Kills the process and waits for it. Returns whether it was still alive when the signal came.
 inline bool kill_hits(pid_t child) {
   ::kill(child, SIGKILL);
   return wait_for(child) == 128 + SIGKILL;

@@ -1,4 +1,4 @@
-// A study that a test can run in seconds: tiny images, twelve runs unless told otherwise.
+// A study that a test can run in seconds: tiny images, twelve runs by default.
 #pragma once
 
 #include <gtest/gtest.h>

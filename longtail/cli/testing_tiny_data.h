@@ -1,4 +1,4 @@
-// For tests that train: data small enough for seconds.
+// For tests that train: data small enough for a training in seconds.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ inline void append_number(std::string& text, std::uint32_t value) {
   for (int shift = 24; shift >= 0; shift -= 8) text += static_cast<char>(value >> shift);
 }
 
-// Four classes that a network can tell apart, in the form of MNIST.
+// Four classes that a network can tell apart, in the file format of MNIST.
 inline void write_tiny_data(const std::filesystem::path& folder, const std::string& split, int images,
                             unsigned seed) {
   std::mt19937 random(seed);

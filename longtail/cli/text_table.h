@@ -1,5 +1,5 @@
-// A table for the terminal: the first column to the left, the others to the right, a line under the header. A
-// heading may have two lines ("share of\nlargest").
+// A table for the terminal: the first column left-aligned, the others right-aligned, a line under the header.
+// A heading may have two lines ("share of\nlargest").
 #pragma once
 
 #include <unistd.h>
@@ -12,7 +12,7 @@
 
 namespace longtail::cli {
 
-// Sentences over a table, broken at the width of the terminal; further lines begin with `indent` spaces.
+// Text above a table, wrapped at the width of the terminal; lines after the first begin with `indent` spaces.
 inline std::string sentences(const std::string& text, int indent = 0) {
   return base::wrapped(text, std::min(base::terminal_width(STDOUT_FILENO), 100), indent) + "\n";
 }

@@ -1,4 +1,4 @@
-// The forecast of the theory in words and figures: what `longtail theory` prints and draws.
+// The output of `longtail theory`: the forecast as text, JSON and figures.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct TheoryReport {
   int epochs = 200;
   theory::Assumptions assumptions;
   std::vector<theory::Forecast> shown;                 // the epochs that the tables show
-  std::vector<std::vector<theory::Forecast>> courses;  // every epoch of each strategy
+  std::vector<std::vector<theory::Forecast>> courses;  // for each strategy, every epoch
   std::vector<theory::SummaryRow> summary;
   std::vector<theory::Exposure> exposures;
   std::vector<report::Prediction> predictions;  // empty: no logs were given
@@ -35,7 +35,7 @@ std::vector<std::filesystem::path> draw_theory(const TheoryReport& report,
                                                const std::filesystem::path& folder,
                                                const std::string& ending);
 
-// "1. ... : holds" with what each comparison says under it.
+// "1. ... : holds", with the result of each comparison below it.
 std::string predictions_text(std::span<const report::Prediction> predictions);
 
 }  // namespace longtail::cli

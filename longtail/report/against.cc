@@ -75,11 +75,11 @@ std::map<std::string, std::string> protocol_of(const RunResult& run) {
   if (!run.log && !run.condition.data().empty()) protocol["dataset"] = run.condition.data();
   if (!run.log) return protocol;
   protocol["epochs"] = std::to_string(run.log->trained_epochs());
-  const bool ours = run.log->schema > 0;  // the paper's logs leave out what they do not know
+  const bool ours = run.log->schema > 0;  // the paper's logs leave out unknown values, not defaults
   for (const auto& entry : train::run_params().entries()) {
     if (ours && !entry.info.omitted.empty()) protocol.emplace(entry.info.name, entry.info.omitted);
   }
-  // 0: as many as the data set has.
+  // 0 means as many as the data set has.
   const auto& counts = run.log->class_counts;
   if (const auto n_max = protocol.find("n_max");
       n_max != protocol.end() && n_max->second == "0" && !counts.empty())
@@ -96,7 +96,7 @@ const RunResult* any_run(const Results& results, const Series& series, const Con
   return nullptr;
 }
 
-// Refusals once a reason, with the cells it concerns.
+// Each reason for a refusal once, with the cells it concerns.
 void add_refusal(std::map<std::string, std::vector<std::string>>& refused, const std::string& what,
                  const std::vector<std::string>& differences) {
   refused[base::join(differences, ", ")].push_back(what);
@@ -113,7 +113,7 @@ std::vector<std::string> refusal_sentences(const std::map<std::string, std::vect
   return sentences;
 }
 
-// Of claims with the same verdict, how many have it from fewer seeds than the paper's.
+// Of the claims with the same verdict, how many rest on fewer seeds than the paper's.
 std::string so_far_words(int count, int partial) {
   if (partial == 0) return "";
   return partial == count ? " so far" : fmt::format(" ({} of them so far)", partial);
@@ -132,7 +132,7 @@ std::string count_of(const std::vector<Claim>& claims) {
                      counts[Verdict::kOpen]);
 }
 
-// The cell that is farthest from the paper's.
+// The cell farthest from the paper's.
 struct Farthest {
   double points = 0;
   std::string where{};
@@ -183,7 +183,7 @@ std::vector<std::string> protocol_differences(const std::map<std::string, std::s
 
 namespace {
 
-// The cells of the paper that there are runs of, one row for each metric.
+// The paper's cells for which there are runs, one row per metric.
 class Cells {
  public:
   Cells(const Results& paper, const Results& ours, const SummaryOptions& options)

@@ -1,4 +1,4 @@
-// The training loss beside the published curves: a wrong protocol shows at epoch 20, not at epoch 200.
+// The training loss next to the published curves: a wrong protocol shows at epoch 20, not at epoch 200.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,9 +18,9 @@ namespace {
 // First and last epoch, counted from 1: after the warm-up, while the rate is high, and after it has fallen.
 constexpr std::array<std::pair<int, int>, 5> kStretches = {
     {{11, 20}, {21, 50}, {51, 100}, {101, 150}, {171, 180}}};
-// Up to here the rate is high and the momentum shows.
+// Up to this epoch the rate is high and the momentum shows.
 constexpr int kTelling = 150;
-// Runs of one protocol differ from each other by less (docs/reproduction.md).
+// Runs of one protocol differ from each other by less than this (docs/reproduction.md).
 constexpr double kNear = 0.05;
 
 double mean_of(const std::vector<double>& curve, std::pair<int, int> stretch) {

@@ -1,4 +1,4 @@
-// Which of our runs the paper has too: those that its findings are judged by.
+// Which of our runs the paper has too: its findings are judged by these.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::vector<PaperRun> runs_of_paper(const Results& results, const Results& paper
       return theirs.series == one.run.series && theirs.condition == one.run.condition;
     });
     if (!published || !protocol_differences(protocol_of(run), paper_protocol()).empty()) continue;
-    // Other groups than the paper's are other numbers.
+    // Other groups than the paper's give other numbers.
     if (!one.paper_groups()) {
       for (Accuracies* all : {&one.run.best, one.run.last ? &*one.run.last : &one.run.best})
         for (Metric metric : {Metric::kHead, Metric::kMedium, Metric::kTail})
@@ -50,7 +50,8 @@ std::string with_momentum(const std::string& kind) {
                               : "whose momentum is not told";
 }
 
-// The momentum with the most of the paper's cells, then with the most runs; of equals plain, as the published curves.
+// The momentum with the most of the paper's cells, then with the most runs; among equals plain, as in the
+// published curves.
 std::string main_momentum(const std::vector<PaperRun>& runs) {
   std::map<std::string, std::set<std::pair<Series, Condition>>> cells;
   std::map<std::string, std::set<std::tuple<Series, Condition, std::int64_t>>> places;
@@ -64,7 +65,7 @@ std::string main_momentum(const std::vector<PaperRun>& runs) {
   return std::get<3>(best);
 }
 
-// Takes out the runs of other momenta and says so.
+// Removes the runs of other momenta and says so.
 void keep_one_momentum(std::vector<PaperRun>& runs, std::vector<std::string>& warnings) {
   const std::string kept = main_momentum(runs);
   std::map<std::string, int> others;
@@ -83,8 +84,8 @@ void keep_one_momentum(std::vector<PaperRun>& runs, std::vector<std::string>& wa
                   runs.size(), runs.size() == 1 ? "" : "s", with_momentum(kept), base::join(words, ", ")));
 }
 
-// The one to take first of a run that was done twice, on two engines for example: with the paper's groups, on the
-// engine that most runs of its seed were done on. Nothing here goes by the order in which the logs were read.
+// Puts first the one to take of a run that was done twice (on two engines, for example): with the paper's
+// groups, then on the engine of most runs of its seed. The order in which the logs were read does not matter.
 void preferred_first(std::vector<PaperRun>& runs) {
   std::map<std::tuple<Condition, std::int64_t, std::string>, std::set<Series>> beside;
   for (const PaperRun& one : runs)

@@ -67,7 +67,7 @@ std::string name_of(const fs::path& source, std::set<std::string>& taken) {
   return name;
 }
 
-// The text of the run's log, if it still is the log that was read.
+// The text of the run's log, if it is still the log that was read.
 std::optional<std::string> text_of(const RunResult& run) {
   try {
     std::string text = base::read_text(run.source);

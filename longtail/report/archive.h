@@ -10,16 +10,16 @@ namespace longtail::report {
 
 struct Archive {
   int logs = 0;
-  std::uint64_t bytes = 0;  // of the logs as they are
+  std::uint64_t bytes = 0;  // of the logs, unpacked
   std::string packed{};     // a .tar.gz of them; empty: none, or too many
-  std::string remark{};     // what is not in it and why, a sentence; may be empty
+  std::string remark{};     // a sentence: what is not in it and why; may be empty
 };
 
 inline constexpr std::uint64_t kLargestArchive = std::uint64_t{32} << 20;
 
-// Every log byte by byte as it lies on the disk, under the name of its run. A log that has changed since the
-// report read it is left out and said so. The same logs give the same archive; one of more than `limit` bytes
-// is not made.
+// Every log, byte for byte as on the disk, under the name of its run. A log that has changed since the report
+// read it is left out, and the remark says so. The same logs give the same archive; no archive is made of
+// more than `limit` bytes.
 Archive pack_logs(const Results& results, std::uint64_t limit = kLargestArchive);
 
 std::string base64(std::string_view bytes);

@@ -61,7 +61,7 @@ Fit fit(const SeedTable& table, std::vector<std::size_t> who) {
   fit.who = std::move(who);
   const std::size_t k = fit.who.size();
   const auto value = [&](std::size_t i, std::size_t s) { return table.values[fit.who[i]][s]; };
-  // Seeds are eliminated first: what is left are the equations of the strategies alone.
+  // Seeds are eliminated first, which leaves the equations of the strategies alone.
   Matrix information(k, std::vector<double>(k, 0));
   std::vector<double> right(k, 0);
   int runs = 0, blocks = 0;

@@ -32,7 +32,7 @@ struct Fit {
 // Strategies that share seeds with `first`, directly or through others.
 std::vector<std::size_t> connected(const SeedTable& table, std::size_t first);
 
-// Of the strategies in `who`, which are connected.
+// Fits the strategies in `who`, which must be connected.
 Fit fit(const SeedTable& table, std::vector<std::size_t> who);
 
 // Cochran's test that one strategy's residuals are the largest by chance, on the seeds that every strategy

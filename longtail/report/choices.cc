@@ -10,7 +10,7 @@
 namespace longtail::report {
 namespace {
 
-// The place of a word among those that there are.
+// The place of a word among the accepted ones.
 template <std::size_t n>
 std::size_t place(std::string_view what, const std::string& word,
                   const std::array<std::string_view, n>& words) {

@@ -17,7 +17,7 @@ constexpr auto& kStrategies = sampling::kPaperStrategies;
 const Series kUniform("uniform"), kClassBalanced("class_balanced"), kProgressive("progressive");
 const Condition kTen(10), kFifty(50), kHundred(100);
 
-// A side of the comparison: its results and how to read them.
+// One side of the comparison: its results and how to read them.
 struct Side {
   const Results& results;
   SummaryOptions options;
@@ -38,7 +38,7 @@ struct Pairs {
   }
 };
 
-// The difference of a seed's pair from uniform; NaN without one.
+// The difference of one seed's pair from uniform; NaN without one.
 double pair_of(const Side& side, const Series& series, const Condition& rho, Metric metric,
                std::int64_t seed) {
   const RunResult* a = side.results.find(series, rho, seed);
@@ -62,7 +62,7 @@ Pairs pairs_of(const Side& side, const Series& series, const Condition& rho, Met
   return pairs;
 }
 
-// One seed that says otherwise settles it, however few there are.
+// One seed to the contrary settles it, however few seeds there are.
 Judge above_for_every_seed(const Series& series, const Condition& rho, Metric metric) {
   return [=](const Side& side) {
     const Pairs pairs = pairs_of(side, series, rho, metric);
@@ -72,7 +72,7 @@ Judge above_for_every_seed(const Series& series, const Condition& rho, Metric me
   };
 }
 
-// One seed above and one below settle it; as long as no two contradict each other, three seeds may still tell otherwise.
+// One seed above and one below settle it. As long as all agree, fewer than three seeds leave it open.
 Judge seeds_disagree(const Series& series, const Condition& rho, Metric metric) {
   return [=](const Side& side) {
     const Pairs pairs = pairs_of(side, series, rho, metric);
@@ -83,11 +83,11 @@ Judge seeds_disagree(const Series& series, const Condition& rho, Metric metric) 
   };
 }
 
-// The means of the four strategies over those of some seeds that all of them have: other seeds are other images and
-// weights. And what is absent, in words.
+// The means of the four strategies over the seeds in `of` that all of them have, since other seeds have other
+// images and weights; and what is absent, in words.
 struct Four {
   std::vector<double> means;
-  std::vector<std::int64_t> common;  // the seeds
+  std::vector<std::int64_t> common;  // the seeds in common
   std::string absent;
   int seeds() const { return static_cast<int>(common.size()); }
 };
@@ -144,7 +144,7 @@ Judge extreme_mean(const Series& series, const Condition& rho, Metric metric, bo
   };
 }
 
-// Class-balanced against uniform by group: below in all of them, or in all but the tail.
+// Class-balanced against uniform by group: below in all groups, or in all but the tail.
 Judge balanced_loses(const Condition& rho, bool on_the_tail_too) {
   return [=](const Side& side) {
     std::vector<std::string> words;
@@ -171,7 +171,7 @@ Judge square_root_between(const Condition& rho) {
   };
 }
 
-// Over the seeds that all eight cells have.
+// Over the seeds that all eight cells share.
 Evidence range_grows(const Side& side) {
   std::vector<std::int64_t> seeds = side.results.seeds;
   for (const Condition& rho : {kTen, kHundred}) {
@@ -193,7 +193,7 @@ Evidence range_grows(const Side& side) {
 struct Statement {
   std::string finding, sentence, rho;
   Judge judge;
-  std::string last_epoch{};  // the paper's words of a claim about the last epoch, which its CSV does not have
+  std::string last_epoch{};  // the paper's words for a claim about the last epoch, which its CSV lacks
 };
 
 std::vector<Statement> statements() {

@@ -1,5 +1,5 @@
-// What the paper concludes, each conclusion put to our numbers: it holds, it does not hold, or the runs that
-// would tell are missing. The same code judges the paper's own numbers, where every claim must hold.
+// The paper's conclusions, each tested on our numbers: it holds, it does not hold, or the runs that would
+// tell are missing. The same code judges the paper's own numbers, where every claim must hold.
 #pragma once
 
 #include <string>

@@ -149,7 +149,7 @@ std::optional<train::Predictions> predictions_of(const std::filesystem::path& lo
   try {
     return train::read_predictions(path, log.predictions);
   } catch (const base::Error&) {
-    return std::nullopt;  // what is damaged proves nothing; `evaluate` says so
+    return std::nullopt;  // a damaged file proves nothing; `evaluate` reports it
   }
 }
 

@@ -82,7 +82,7 @@ std::vector<double> per_class(const Results& results, const Series& series, cons
 std::vector<int> milestones(const Results& results, const Condition& condition) {
   const RunResult* run = results.example(condition);
   if (!run) return {};
-  // Where the rate itself falls to a half or less: true for every schedule, told or not.
+  // Where the rate itself falls to a half or less: works for every schedule, whether the log names it or not.
   std::vector<int> epochs;
   const std::vector<double>& rate = run->log->lr_history;
   for (std::size_t e = 1; e < rate.size(); ++e) {

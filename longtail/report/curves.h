@@ -29,7 +29,7 @@ Curve curve(const Results& results, const Series& series, const Condition& condi
 std::vector<double> per_class(const Results& results, const Series& series, const Condition& condition,
                               At at);
 
-// The epochs at which the learning rate drops, of the runs of a condition.
+// The epochs at which the learning rate drops in a condition, from the log of one of its runs.
 std::vector<int> milestones(const Results& results, const Condition& condition);
 
 // The share of balanced sampling in a strategy at each epoch: lambda of progressive sampling. Empty for a

@@ -17,7 +17,7 @@ namespace longtail::report {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Residuals differ grossly if equal ones would give this unlikely a largest share.
+// Residuals differ grossly if equal variances would give a largest share this unlikely.
 constexpr double kGross = 0.01;
 
 // Half-widths of the intervals for i minus j: against the baseline (Dunnett, two-sided), with i as the one
@@ -59,8 +59,8 @@ class Pooled {
   }
   // Which pairs differ by the step-down range test of Ryan, Einot, Gabriel and Welsch: two means differ if
   // their range is above the critical value for as many means as it spans, and so is every range that
-  // contains it. It keeps its error probability over all pairs, whichever are equal. Balanced tables only; in
-  // others by Tukey's critical value.
+  // contains it. It keeps its error probability over all pairs, whichever are equal. For balanced tables
+  // only; others use Tukey's critical value.
   std::vector<std::vector<bool>> above() const {
     const std::size_t k = fit_.who.size();
     if (ranges_.empty()) return above_by_widths(*this, k);
@@ -86,7 +86,7 @@ class Pooled {
     return all_pairs_critical(means, dof, 1 - part);
   }
   int entrants() const { return std::max(static_cast<int>(fit_.who.size()), options_.entrants); }
-  // Of all comparisons with the strategy `control`.
+  // For all comparisons with the strategy `control`.
   double critical(std::size_t control, Sides sides) const {
     if (fit_.balanced) return dunnett_critical(entrants() - 1, fit_.dof, 1 - options_.alpha, sides);
     std::vector<std::size_t> others;
@@ -127,7 +127,7 @@ class Separate {
   double estimate(std::size_t i, std::size_t j) const { return pairs(i, j).mean; }
   Widths widths(std::size_t i, std::size_t j) const {
     const Pairs p = pairs(i, j);
-    // The same difference in every seed has no spread to judge it by: that is not certainty.
+    // If the difference is the same in every seed, there is no spread to judge it by: that is not certainty.
     if (p.count < 2 || p.deviation < kNoSpread) return {};
     const double error = p.deviation / std::sqrt(p.count);
     return {student_critical(p.count - 1, 1 - alpha_, Sides::kTwo) * error,
@@ -161,8 +161,8 @@ class Separate {
   double alpha_ = 0.05, pair_alpha_ = 0.05;
 };
 
-// The strategies that are compared: those that share seeds with the baseline, directly or through others. If there are
-// none, the largest set that shares seeds within itself, the first of equals.
+// The strategies that are compared: those that share seeds with the baseline, directly or through others. If
+// there are none, the largest set that shares seeds within itself; the first of equals.
 std::vector<std::size_t> with_common_seeds(const SeedTable& table, std::size_t baseline) {
   std::vector<std::size_t> most;
   if (baseline < table.strategies()) most = connected(table, baseline);
@@ -174,8 +174,8 @@ std::vector<std::size_t> with_common_seeds(const SeedTable& table, std::size_t b
   return most;
 }
 
-// One strategy of each training, the one with the most runs: what the residual is estimated from. All if there is one
-// training only, or if these have no seeds in common.
+// One strategy per training, the one with the most runs: the residual is estimated from these. All strategies
+// if there is only one training, or if these have no seeds in common.
 std::vector<std::size_t> trained_apart(const SeedTable& table, const std::vector<std::size_t>& who) {
   if (table.trainings.empty()) return who;
   const auto runs = [&](std::size_t i) {
@@ -213,7 +213,7 @@ void compare_with_baseline(const SeedTable& table, const Fit& fit, const auto& i
     Standing& own = family.standings[fit.who[i]];
     const double width = intervals.widths(i, baseline).with_baseline;
     own.difference = intervals.estimate(i, baseline);
-    // By least squares they may differ though the seeds that both have are tied.
+    // By least squares they may differ even if they are tied on the seeds that both have.
     const bool same =
         std::abs(own.difference) < kNoSpread && same_in_every_seed(table, fit.who[i], fit.who[baseline]);
     if (same) own.judgement = Judgement::kNoDifference;
@@ -266,8 +266,8 @@ void rule_out(const Fit& fit, const auto& intervals, std::size_t baseline, Famil
   }
 }
 
-// The leader is one that may be the best. Where runs are missing and each difference is judged by its own pairs, the
-// highest least-squares mean may be of one that is ruled out.
+// The leader is one that may be the best. Where runs are missing and each difference is judged by its own
+// pairs, a strategy that is ruled out may have the highest least-squares mean.
 void choose_leader(const Fit& fit, const auto& intervals, std::size_t baseline, Family& family) {
   std::size_t first = 0;
   for (std::size_t i = 1; i < fit.who.size(); ++i) {
@@ -353,7 +353,7 @@ Standing without_comparison(const std::vector<double>& values) {
   return own;
 }
 
-// Every strategy by itself. The leader is the baseline if it has runs, or else the first that has some.
+// Every strategy by itself. The leader is the baseline if it has runs, otherwise the first that has any.
 void list_strategies(const SeedTable& table, Family& family) {
   for (const auto& values : table.values) family.standings.push_back(without_comparison(values));
   const auto has_runs = [](const Standing& one) { return one.seeds > 0; };
@@ -372,7 +372,7 @@ std::string nothing_to_compare(const Family& family) {
                         : "No two strategies have a seed in common: nothing can be compared.";
 }
 
-// The effects are those of all runs; the residual is that of one series per training (`apart`).
+// The effects use all runs; the residual uses one series per training (`apart`).
 Fit fit_of(const SeedTable& table, const std::vector<std::size_t>& who,
            const std::vector<std::size_t>& apart) {
   Fit least = fit(table, who);
@@ -384,7 +384,7 @@ Fit fit_of(const SeedTable& table, const std::vector<std::size_t>& who,
   return least;
 }
 
-// Effects, leader and differences from the baseline, the one at `baseline` in least.who if it is compared.
+// Effects, leader and differences from the baseline, which is at `baseline` in least.who if it is compared.
 void take_effects(const Fit& least, std::size_t baseline, Family& family) {
   for (std::size_t i = 0; i < least.who.size(); ++i) {
     Standing& own = family.standings[least.who[i]];
@@ -408,7 +408,7 @@ std::string too_few_seeds(const Family& family, const std::vector<std::size_t>& 
       one_seed ? "" : " of each");
 }
 
-// Every difference is the same in all seeds.
+// For the case that every difference is the same in all seeds.
 void judge_without_spread(const SeedTable& table, const Fit& least, std::size_t baseline, Family& family) {
   const std::vector<std::size_t>& who = least.who;
   const bool equal = std::all_of(who.begin() + 1, who.end(),

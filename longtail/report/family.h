@@ -1,19 +1,21 @@
 // One family of comparisons: one metric of several strategies over the same seeds. Runs of a seed share
 // images, initial weights and augmentation, so the table is a randomised block design, accuracy = strategy +
-// seed + residual, fitted by least squares (missing runs allowed). From it Dunnett's simultaneous intervals
-// against the baseline and Hsu's multiple comparisons with the best.
+// seed + residual, fitted by least squares (missing runs allowed). The fit gives Dunnett's simultaneous
+// intervals against the baseline and Hsu's multiple comparisons with the best.
 //
-// Strategies that share a training are moved together by chance. Their runs do not tell how large chance is, so the
-// residual is that of one of them and of the others. If all share one, what they share is the seed's, and all count.
+// Chance moves strategies that share a training together. Their runs do not show how large chance is, so the
+// residual is estimated from one strategy per training. If all share one training, the common part belongs to
+// the seed, and all strategies count.
 //
-// Hsu's intervals protect one best strategy. Of several that are equally good they drop one too often (of two
-// copies in 10% of studies, of seven beside a worse one in 19%). So they are shown, and ruling out asks for
-// more: some difference from the baseline is established (the gate), and the strategy is below the baseline,
-// or the baseline below it, by Dunnett's interval, or it is below another by the step-down range test of
-// Ryan, Einot, Gabriel and Welsch, which keeps its error over all pairs whichever are equal (where runs are
-// missing and in a race by Tukey's critical value for all pairs; from five strategies on at alpha / 4). If
-// all are equal, nothing is established and nothing ruled out with probability 1 - alpha; of several equally
-// good ones beside worse ones some one is ruled out in 6% of studies at most (bench/bench_families).
+// Hsu's intervals protect one best strategy. Of several equally good ones they drop one too often (of two
+// copies in 10% of studies, of seven next to a worse one in 19%). So they are only shown, and ruling out asks
+// for more: some difference from the baseline is established (the gate), and the strategy is below the
+// baseline, or the baseline below it, by Dunnett's interval, or it is below another by the step-down range
+// test of Ryan, Einot, Gabriel and Welsch, which keeps its error over all pairs, whichever are equal (where
+// runs are missing, and in a race, by Tukey's critical value for all pairs; from five strategies on, at alpha
+// / 4). If all are equal, nothing is established and nothing ruled out with probability 1 - alpha; of several
+// equally good strategies next to worse ones, one is ruled out in at most 6% of studies
+// (bench/bench_families).
 #pragma once
 
 #include <cstddef>
@@ -26,8 +28,8 @@ namespace longtail::report {
 struct SeedTable {
   std::vector<std::string> names{};
   std::vector<std::vector<double>> values{};
-  // Of each strategy; those with the same number share a training (rebalanced from one network, or begun alike), so
-  // that chance moves them together. Empty: each has its own.
+  // One number per strategy; those with the same number share a training (rebalanced from one network, or
+  // with a common beginning), so that chance moves them together. Empty: each has its own.
   std::vector<int> trainings{};
 
   std::size_t strategies() const { return names.size(); }
@@ -37,8 +39,8 @@ struct SeedTable {
 struct FamilyOptions {
   std::size_t baseline = 0;
   double alpha = 0.05;
-  // How many strategies a race with several looks began with: critical values are for so many. 0: as many as
-  // the table has.
+  // How many strategies a race with several looks began with: critical values are for that many. 0: as many
+  // as the table has.
   int entrants = 0;
 };
 
@@ -53,8 +55,8 @@ enum class Judgement {
   kNotEstablished,  // it does
   kNoDifference,    // every seed gives exactly the same value
   kCannotTell,      // no interval: one seed, or the same difference in every seed
-  // Of the leader and a rival: the interval does not contain 0, but no difference from the baseline is established
-  // (the gate), so nothing is ruled out.
+  // For the leader and a rival: the interval does not contain 0, but no difference from the baseline is
+  // established (the gate), so nothing is ruled out.
   kHeldBack,
 };
 // "established", "not established", "no difference", "cannot be told", "held back".
@@ -65,10 +67,11 @@ struct Standing {
   double mean = 0;          // over its own seeds
   double effect = 0;        // least squares, relative to the first strategy that can be compared
   bool comparable = false;  // connected with the others by common seeds
-  // Minus the baseline, NaN for the baseline itself.
+  // This strategy minus the baseline; NaN for the baseline itself.
   double difference = 0, low = 0, high = 0;
   Judgement judgement = Judgement::kCannotTell;
-  // Minus the best of the others (constrained: never both above or both below 0). NaN where no spread bounds it.
+  // This strategy minus the best of the others (constrained: never both above or both below 0). NaN where no
+  // spread bounds it.
   double best_low = 0, best_high = 0;
   bool may_be_best = false;  // comparable and not ruled out
   // The leader minus this one, and the half-width of the interval by which it is ruled out: Dunnett's with the
@@ -81,11 +84,12 @@ struct Family {
   double alpha = 0.05;
   double residual = 0;  // standard deviation of a run after strategy and seed are taken out
   int dof = 0;
-  int sharing = 0;      // strategies that the residual leaves out, since they share a training with another
+  int sharing = 0;      // strategies left out of the residual, since they share a training with another
   double critical = 0;  // Dunnett's, two-sided; 0 unless pooled
-  std::vector<Standing> standings{};  // as the table's strategies
+  std::vector<Standing> standings{};  // in the order of the table's strategies
   std::size_t baseline = 0;
-  // The highest least-squares mean of those that may be the best, of all if each is ruled out; the first of equals.
+  // The one with the highest least-squares mean among those that may be the best, or among all if each is
+  // ruled out; the first of equals.
   std::size_t leader = 0;
   std::string limit{};   // a sentence, empty if all can be said
   double unequal_p = 1;  // Cochran's test that one strategy's residuals are the largest by chance
@@ -95,22 +99,22 @@ struct Family {
   std::vector<std::size_t> ruled_out() const;
 };
 
-// What is left of a bound: two accuracies in percent are at most 100 points apart, however wide an interval from few
-// seeds is. NaN stays NaN.
+// A bound cut to what is possible: two accuracies in percent are at most 100 points apart, however wide an
+// interval from few seeds is. NaN stays NaN.
 double possible(double difference);
 
-// Compared are the baseline and those that seeds link with it, directly or through others. Where it has no seed in common
-// with anybody, the largest set that seeds link is compared within itself.
+// Compares the baseline and the strategies that seeds link with it, directly or through others. If it shares
+// no seed with any strategy, the largest set that seeds link is compared within itself.
 Family analyse(const SeedTable& table, const FamilyOptions& options = {});
 
-// The table of some of the strategies and the first seeds only.
+// The part of the table with these strategies and the first `seeds` seeds only.
 SeedTable part_of(const SeedTable& table, const std::vector<std::size_t>& strategies, std::size_t seeds);
 
-// Error probability of the pairs without the baseline, of so many strategies. A race has enough of it to spare. (This and
-// what follows: family_settle.cc)
+// Error probability for the pairs without the baseline, among this many strategies. A race gives them all of
+// alpha: it has enough to spare. (This and what follows: family_settle.cc)
 double pair_alpha(const FamilyOptions& options, int strategies, bool with_baseline);
 
-// How far the leader is ahead of one that still may be the best.
+// How far the leader is ahead of another strategy that may still be the best.
 struct Lead {
   double ahead = 0;
   bool with_baseline = false;  // one of the two is the baseline
@@ -119,19 +123,21 @@ std::vector<Lead> leads_of(const Family& family);
 
 inline constexpr double kSettledChance = 0.8;
 
-// The chance that after `seeds` seeds of each the leader alone may be the best, if its leads and the residual are
-// what they seem and everything else is ruled out. The residual is told by `strategies` with these seeds, less those that
-// are `sharing` a training with another. At a look of a race `entrants` are those that began (FamilyOptions); it may have
-// been settled at a look before, so over all looks the chance is no smaller.
+// The chance that after `seeds` seeds of each strategy only the leader may be the best, if its leads and the
+// residual are what they seem and everything else is ruled out. The residual comes from `strategies`
+// strategies with these seeds, less the `sharing` ones that share a training with another. At a look of a
+// race, `entrants` strategies began (FamilyOptions); an earlier look may have settled it, so over all looks
+// the chance is no smaller.
 double chance_to_settle(const std::vector<Lead>& leads, double residual, int strategies, int seeds,
                         double alpha, int entrants = 0, int sharing = 0);
-// The fewest and the most seeds of those that may be the best; none: 0.
+// The fewest and the most seeds of the strategies that may be the best; 0 if there are none.
 struct SeedRange {
   int fewest = 0, most = 0;
 };
 SeedRange seeds_of_candidates(const Family& family);
-// How many more than `seeds` seeds of each give that an 80% chance; 0 if it is settled, -1 if more than `most` or not to be
-// told. Where runs are missing `seeds` are the fewest. Not of a race, which has its own critical values and looks.
+// How many seeds of each strategy beyond `seeds` give that an 80% chance; 0 if it is settled, -1 if that
+// takes more than `most` or cannot be told. Where runs are missing, `seeds` is the fewest. Not for a race,
+// which has its own critical values and looks.
 int seeds_to_settle(const Family& family, int seeds, double chance = kSettledChance, int most = 100);
 
 }  // namespace longtail::report

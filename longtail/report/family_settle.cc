@@ -1,4 +1,4 @@
-// What would settle a family: the chance after so many seeds, and how many give enough of it.
+// What would settle a family: the chance after so many seeds, and how many seeds make it large enough.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,8 +9,8 @@
 namespace longtail::report {
 namespace {
 
-// Pairs without the baseline have this part of the error probability beside the comparisons with it, from
-// more than so many strategies on (simulated: bench/bench_families).
+// With more strategies than kWholeShare, the pairs without the baseline get this share of the error
+// probability, in addition to the comparisons with it (simulated: bench/bench_families).
 constexpr double kPairShare = 0.25;
 constexpr int kWholeShare = 4;
 
@@ -35,8 +35,8 @@ double chance_to_settle(const std::vector<Lead>& leads, double residual, int str
                         double alpha, int entrants, int sharing) {
   const double dof = static_cast<double>(strategies - sharing - 1) * (seeds - 1);
   const bool race = entrants > 0;
-  // Of the step-down test the range of all but one: those between the leader and a rival are seldom all. A race has
-  // one critical value for all pairs.
+  // For the step-down test, the range of all means but one: those between the leader and a rival are seldom
+  // all. A race has one critical value for all pairs.
   const double pair = pair_alpha({.alpha = alpha, .entrants = entrants}, strategies, true);
   const int means = race ? entrants : std::max(2, strategies - 1);
   const int others = (race ? entrants : strategies) - 1;

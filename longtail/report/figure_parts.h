@@ -31,7 +31,7 @@ inline constexpr std::array<const char*, 6> kDash = {"solid", "solid",      "(9,
 
 inline std::string quoted(const std::string& words) { return base::quote::gnuplot(words); }
 
-// Rows that a key of series takes in a figure of so many cm, with so many further characters per entry.
+// Rows of a key of series in a figure of `width` cm, with `more` further characters per entry.
 inline int key_rows(const std::vector<Series>& entries, double width, int more = 0) {
   int longest = 0;
   for (const Series& one : entries) longest = std::max(longest, display_width(one.label()) + more);
@@ -48,11 +48,11 @@ struct Drawing {
 
   // Whether a key above a figure of one column would leave no room for the figure.
   bool crowded() const { return key_rows(results.series, kColumn) > 4; }
-  // The height of a figure with a key of so many entries beside it, at least `height` cm.
+  // The height of a figure with a key of so many entries next to it, at least `height` cm.
   static double with_key_beside(double height, std::size_t entries) {
     return std::max(height, 1.2 + 0.45 * static_cast<double>(entries));
   }
-  // A figure of one column with its key above; with many series one of both columns with the key beside it.
+  // A figure of one column with its key above; with many series, one of both columns with the key next to it.
   base::Figure column_figure(double height) const {
     base::Figure figure = crowded() ? base::Figure(kPage, with_key_beside(height, results.series.size()))
                                     : base::Figure(kColumn, height);
@@ -61,10 +61,10 @@ struct Drawing {
   }
 };
 
-// Panels side by side with one key above them all: what is above them grows with the rows of the key.
+// Panels side by side with one key above them all: the space above them grows with the rows of the key.
 struct PanelLayout {
   double height = 0;  // cm, of the figure
-  double above = 0;   // cm, of that what a key of more than two rows takes
+  double above = 0;   // cm, the part of it that a key of more than two rows takes
   int rows = 2;       // of the key
 
   PanelLayout(double plain, int key_rows)
@@ -90,7 +90,8 @@ struct PanelLayout {
   }
 };
 
-// What stands where a group has no value: across a panel, and where there is room for a word. A CSV does not tell why.
+// Text for a group without a value: across a panel, and where there is room for a word. A CSV does not say
+// why.
 inline std::string empty_panel(const Results& results, std::span<const Condition> conditions, Metric group) {
   return std::any_of(conditions.begin(), conditions.end(),
                      [&](const Condition& condition) { return results.untested(condition, group); })
@@ -117,8 +118,8 @@ inline double tick_step(double range) {
 // Ticks of an axis that counts classes: there is no class 1.5.
 inline double class_step(double classes) { return std::max(1.0, std::ceil(tick_step(classes))); }
 
-// One row per series (figures_rows.cc): the differences from the baseline, every seed a dot; and in place of bars where there
-// are too many of them, the best first.
+// One row per series (figures_rows.cc): the differences from the baseline, with a dot per seed; and the
+// accuracies, best first, in place of bars where there would be too many of them.
 NamedFigure paired_dots(const Drawing& d);
 NamedFigure ranked_overall(const Drawing& d);
 NamedFigure ranked_groups(const Drawing& d, const Condition& condition);

@@ -18,7 +18,7 @@ namespace {
 
 // ---- bars ----
 
-// Bars side by side: `groups` places along the axis, a bar a series in each.
+// Bars side by side: `groups` places along the axis, one bar per series in each.
 std::string bars(const Drawing& d, base::Figure& figure, std::size_t groups,
                  const std::function<Average(std::size_t series, std::size_t group)>& value) {
   const double width = 0.8 / static_cast<double>(d.results.series.size());
@@ -147,8 +147,8 @@ NamedFigure effect_of_rho(const Drawing& d) {
 }  // namespace
 
 std::vector<Look> looks(const Results& results) {
-  // Points and patterns that gnuplot draws alike on every terminal; the four strategies keep the first of
-  // each.
+  // Points and patterns that gnuplot draws the same way on every terminal; the four strategies keep the first
+  // ones.
   constexpr std::array<int, 8> kPoints = {7, 5, 9, 13, 6, 4, 8, 12};
   constexpr std::array<int, 8> kPatterns = {3, 4, 5, 1, 2, 6, 7, 0};
   constexpr std::array<int, 8> kDashes = {1, 2, 4, 5, 3, 2, 4, 5};
@@ -170,8 +170,8 @@ std::vector<Look> looks(const Results& results) {
     if (given.insert(colour).second) {
       if (const std::size_t place = sampling::strategy_place(series.strategy()); place < known) style = place;
     } else {
-      // A second series of the same strategy takes a colour that nobody else has; when all are taken they come
-      // again, with other points and dashes.
+      // A second series of the same strategy takes a colour that no other has; when all are taken they are
+      // reused, with other points and dashes.
       const auto fresh = std::find_if(palette.begin(), palette.end(), [&](const std::string& candidate) {
         return reserved.insert(candidate).second;
       });
@@ -193,7 +193,7 @@ std::vector<NamedFigure> make_figures(const Results& results, const Summary& sum
   for (const Condition& condition : results.conditions) {
     if (std::optional<NamedFigure> figure = trade_off(d, condition)) figures.push_back(std::move(*figure));
   }
-  bool trained = false;  // or all were rebalanced, which have no curve and no schedule of their own
+  bool trained = false;  // otherwise all were rebalanced, without a curve or schedule of their own
   for (const Condition& condition : results.conditions) {
     const RunResult* example = results.example(condition);
     if (!example) continue;

@@ -1,5 +1,5 @@
-// The figures of a report, for print: one colour, dash, point and hatch a series in all of them, so that they
-// can be told apart in grey too. Widths are those of one or two columns of a paper.
+// The figures of a report, for print: each series has one colour, dash, point and hatch in all of them, so
+// that series can be told apart in grey too. Widths are those of one or two columns of a paper.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ struct Look {
   int point = 7;       // gnuplot's point types
   int pattern = 3;     // gnuplot's fill patterns
 };
-// One a series, in the order of results.series.
+// One per series, in the order of results.series.
 std::vector<Look> looks(const Results& results);
 
 // Every figure that the results can fill.

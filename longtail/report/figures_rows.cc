@@ -1,4 +1,5 @@
-// Figures with one row per series and panels side by side. Names stand at their rows, so that there is no key to look up.
+// Figures with one row per series and panels side by side. Names stand at their rows, so that no key is
+// needed.
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -14,7 +15,7 @@ struct Rows {
   std::vector<std::string> labels{};
 
   double height() const { return 2.4 + 0.55 * static_cast<double>(labels.size()); }  // cm, of the figure
-  // So many panels, with the names of the rows on the left and `axis` below them all.
+  // This many panels, with the names of the rows on the left and `axis` below them all.
   std::string begin(std::size_t panels, const std::string& axis) const {
     int longest = 0;
     std::string tics;
@@ -32,7 +33,7 @@ struct Rows {
            fmt::format("set label 1 {} at screen {}, screen {} center\n", quoted(axis), (left + 0.975) / 2,
                        0.32 / height());
   }
-  // Names and axis are said once.
+  // Names and axis are printed once.
   static std::string after_first_panel() { return "unset ytics\nunset label 1\n"; }
 };
 
@@ -41,7 +42,7 @@ std::string line_at(double x) {
   return fmt::format("set arrow 1 from {0}, graph 0 to {0}, graph 1 nohead back lw 1 lc rgb '#444444'\n", x);
 }
 
-// Series with their places in the results, in the order of the tables; of many, the best first.
+// The places of the series in the results, in the order of the tables; if there are many, the best first.
 std::vector<std::size_t> order_of(const Drawing& d, const std::vector<Condition>& conditions) {
   std::vector<std::size_t> order(d.results.series.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -67,7 +68,7 @@ std::vector<std::size_t> order_of(const Drawing& d, const std::vector<Condition>
 struct RowPanel {
   std::string title;
   std::function<Average(const Series& series)> value;
-  std::string none = "n/a";  // what stands there without a value
+  std::string none = "n/a";  // printed where there is no value
 };
 
 // From a deviation below the mean to one above it.
@@ -76,7 +77,7 @@ std::pair<double, double> about(const Average& a) {
   return {std::max(0.0, a.mean - spread), std::min(100.0, a.mean + spread)};
 }
 
-// What a panel shows: from the lowest to the highest value with its deviation.
+// The range of a panel: from the lowest to the highest value with its deviation.
 std::pair<double, double> range_of(const Drawing& d, const RowPanel& panel) {
   double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
   for (const Series& series : d.results.series) {
@@ -89,8 +90,8 @@ std::pair<double, double> range_of(const Drawing& d, const RowPanel& panel) {
   return {lowest, highest};
 }
 
-// A dot at the mean with a line over the deviation, and a line down the panel at the baseline. Every panel shows
-// as many points from left to right, so that a length means the same in all of them.
+// A dot at the mean with a line over the deviation, and a line down the panel at the baseline. Every panel
+// spans the same number of points, so that a length means the same in all of them.
 NamedFigure ranked(const Drawing& d, const std::string& name, const std::string& axis,
                    const std::vector<Condition>& conditions, const std::vector<RowPanel>& panels) {
   Rows rows;

@@ -1,4 +1,4 @@
-// Head lost against tail won, one point per series: where it stands from the baseline, which is in the middle.
+// Head lost against tail won, one point per series: its distance from the baseline, which is in the middle.
 #include "longtail/report/figure_parts.h"
 #include "longtail/report/tables.h"
 
@@ -19,7 +19,7 @@ std::vector<Point> points_of(const Drawing& d, const Condition& condition) {
     if (head && tail && std::isfinite(head->mean) && std::isfinite(tail->mean))
       points.push_back({s, head->mean, tail->mean});
   }
-  // The key begins with what the tail gains most from.
+  // The key begins with the series from which the tail gains most.
   std::stable_sort(points.begin(), points.end(),
                    [](const Point& a, const Point& b) { return a.tail > b.tail; });
   return points;
@@ -49,7 +49,7 @@ std::optional<NamedFigure> trade_off(const Drawing& d, const Condition& conditio
       quoted("Tail accuracy: points above it, " + condition.phrase()) + "\n" +
       "set arrow from 0, graph 0 to 0, graph 1 nohead back lw 1 lc rgb '#444444'\n"
       "set arrow from graph 0, first 0 to graph 1, first 0 nohead back lw 1 lc rgb '#444444'\n";
-  // On the line a point of the tail is paid for by a point of the head.
+  // On this line each point gained on the tail costs one point on the head.
   std::string plot = "plot -x with lines lw 1 dt (3,5) lc rgb '#888888' title 'head pays for tail 1 : 1', ";
   out.figure.block("zero", "0 0\n");
   plot += "$zero using 1:2 with points pt 2 ps 1.2 lw 1.5 lc rgb '#222222' title " + quoted(baseline);

@@ -13,9 +13,9 @@
 namespace longtail::report {
 namespace {
 
-constexpr std::size_t kClassesForTrend = 24;  // fewer than so many are shown one by one
+constexpr std::size_t kClassesForTrend = 24;  // with fewer, each class is shown by itself
 
-// The least of all means that a logarithmic axis can show; 0 if there is none.
+// The smallest mean that a logarithmic axis can show; 0 if there is none.
 double least_mean(const Drawing& d, const Condition& condition, Track track) {
   double least = 0;
   for (const Series& series : d.results.series) {
@@ -41,15 +41,15 @@ std::string legend(const Drawing& d, std::size_t s, const Condition& condition) 
       fmt::format("{}  {:.1f} ± {:.1f} ({})", name, a.mean, a.deviation / std::sqrt(a.seeds), a.seeds));
 }
 
-// Whether its networks were not trained but rebalanced: it has no curve of its own beside the others.
+// Whether the networks of a series were not trained but rebalanced: it then has no curve of its own.
 bool made_afterwards(const Results& results, const Series& series) {
   return std::any_of(results.runs.begin(), results.runs.end(), [&](const RunResult& run) {
     return run.series == series && run.log && run.log->parent;
   });
 }
 
-// Lines with bands for one track; what to plot, or nothing if no series has it. A band is cut at `floor`: no
-// accuracy is below 0, and a logarithmic axis ends somewhere.
+// Lines with bands for one track: the plot commands, or nothing if no series has it. A band is cut at
+// `floor`: no accuracy is below 0, and a logarithmic axis ends somewhere.
 std::string curve_plot(const Drawing& d, base::Figure& figure, const Condition& condition, Track track,
                        double floor, std::string& keys) {
   std::string bands, lines, marks;
@@ -69,8 +69,8 @@ std::string curve_plot(const Drawing& d, base::Figure& figure, const Condition& 
         "${} using 1:3:4 with filledcurves fs transparent solid 0.2 noborder lc rgb '{}' notitle, ", name,
         d.look[s].colour);
     lines += fmt::format("${} using 1:2 with lines lw 1 lc rgb '{}' notitle, ", name, d.look[s].colour);
-    // Dashes are lost in noise: a mark now and then tells the series apart in grey. Each starts somewhere
-    // else.
+    // Dashes are lost in noise: occasional marks tell the series apart in grey. Each series starts them
+    // elsewhere.
     const std::size_t step = std::max<std::size_t>(1, c.mean.size() / 7);
     const std::size_t from = step * (s + 1) / (d.results.series.size() + 1);
     marks += fmt::format("${} every {}::{} using 1:2 with points pt {} ps 0.75 lc rgb '{}' notitle, ", name,
@@ -107,7 +107,7 @@ struct Panel {
   const char* title;
   const char* axis;
   bool logarithmic = false;
-  Metric group = Metric::kOverall;  // whose curve it is
+  Metric group = Metric::kOverall;  // the group that the curve shows
 };
 
 // Panels side by side with one key above them all.
@@ -139,8 +139,8 @@ NamedFigure panels(const Drawing& d, const std::string& name, const Condition& c
   return out;
 }
 
-// Where the groups of the conditions are cut, on an axis of training images: each condition by its own thresholds, and
-// where they differ the label says whose they are.
+// Where the groups of the conditions are cut, on an axis of training images. Each condition has its own
+// thresholds; if they differ, the label names the condition.
 class Cuts {
  public:
   void add(const Condition& condition, const train::RunLog& log) {
@@ -152,7 +152,7 @@ class Cuts {
   std::string arrows() const {
     std::string out;
     for (const auto& [threshold, words] : at_) {
-      if (threshold < 1) continue;  // a logarithmic axis has no such place
+      if (threshold < 1) continue;  // not on a logarithmic axis
       std::vector<std::string> labels;
       for (const auto& [word, whose] : words)
         labels.push_back(seen_.size() == 1 ? word : fmt::format("{} ({})", word, base::join(whose, "; ")));
@@ -170,7 +170,7 @@ class Cuts {
   std::map<std::int64_t, std::map<std::string, std::vector<std::string>>> at_;  // by threshold and word
 };
 
-// The mean of the values that there are, of those at `order[from]` to before `order[to]`; NaN if there is none.
+// The mean of the finite values at `order[from]` to before `order[to]`; NaN if there are none.
 double mean_of_some(const std::vector<double>& values, const std::vector<std::size_t>& order,
                     std::size_t from, std::size_t to) {
   std::vector<double> some;
@@ -273,9 +273,9 @@ NamedFigure class_accuracy(const Drawing& d, const Condition& condition) {
   std::vector<std::size_t> order(counts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return counts[a] < counts[b]; });
-  // Of many classes a line through every point would be noise: it is the mean of enough neighbours to see the
-  // trend through the classes' own difficulty, and the axis says so. Of few classes it goes through the
-  // points.
+  // With many classes a line through every point would be noise, so it is the mean of enough neighbours to
+  // show the trend despite the differences between classes, and the axis says so. With few classes it goes
+  // through the points.
   const std::size_t half = counts.size() < kClassesForTrend ? 0 : counts.size() / 12;
   std::string points, lines;
   for (std::size_t s = 0; s < d.results.series.size(); ++s) {

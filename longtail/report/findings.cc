@@ -23,7 +23,8 @@ std::string interval_words(const Comparison& c) {
              : "";
 }
 
-// "above for 2 of 3 seeds", by the sign of the pairs' mean: by least squares the difference may have the other one.
+// "above for 2 of 3 seeds", by the sign of the mean of the pairs: the least-squares difference may have the
+// other sign.
 std::string seeds_words(const Comparison& c) {
   const auto above =
       std::count_if(c.differences.begin(), c.differences.end(), [](double d) { return d > 0; });
@@ -36,8 +37,8 @@ std::string seeds_words(const Comparison& c) {
   return fmt::format("above for {} and below for {} of {}", above, below, all);
 }
 
-// Whether chance can establish something in a family. With one seed it has no intervals, and where the baseline is not
-// compared none with it.
+// Whether a family has intervals at all: not with one seed; and, if the baseline is not compared, none
+// against it.
 bool has_intervals(const Family& family) {
   return family.method != Method::kNone &&
          std::any_of(family.standings.begin(), family.standings.end(),
@@ -108,10 +109,10 @@ void remark_on_sharing(const Summary& summary, std::vector<std::string>& remarks
       most, of, most == 1 ? "s" : ""));
 }
 
-// Where the numbers of a finding are not those of its pairs.
+// Says where the numbers of a finding are not those of its pairs.
 void remark_on_missing_runs(const Results& results, const Summary& summary,
                             std::vector<std::string>& remarks) {
-  constexpr double kSeen = 0.005;  // in two decimals
+  constexpr double kSeen = 0.005;  // visible in two decimals
   for (const Condition& condition : results.conditions) {
     const bool apart =
         std::any_of(summary.comparisons.begin(), summary.comparisons.end(), [&](const Comparison& c) {
@@ -125,7 +126,7 @@ void remark_on_missing_runs(const Results& results, const Summary& summary,
   }
 }
 
-// Series without a pair have no finding, and a baseline without one gives nobody any.
+// Series without a pair have no finding; if the baseline has no pair, no series has one.
 void remark_on_links(const Summary& summary, std::vector<std::string>& remarks) {
   for (const FamilyOf& one : summary.families) {
     if (one.metric != Metric::kOverall) continue;
@@ -150,7 +151,7 @@ void remark_on_links(const Summary& summary, std::vector<std::string>& remarks) 
   }
 }
 
-// Where one seed is compared, the spread is that of the series with several.
+// Where a series is compared by one seed, the spread is that of the series with several.
 void remark_on_single_seeds(const Results& results, const Summary& summary,
                             std::vector<std::string>& remarks) {
   std::vector<std::string> parts;
@@ -199,11 +200,12 @@ bool all_classes_tested(const Results& results) {
   });
 }
 
-// What chose the best epoch: of which images, and by which accuracy. None: the log calls its last epoch the best.
+// What chose the best epoch: whether the test images did, and by which accuracy. None: the log calls its last
+// epoch the best.
 using Rule = std::optional<std::pair<bool, Metric>>;
 struct Chosen {
   std::map<Condition, std::vector<std::string>> titles{};  // of the series
-  std::vector<double> gaps{};  // between the best and the last epoch, a cell each, in the accuracy that chose
+  std::vector<double> gaps{};  // best minus last epoch, one per cell, in the accuracy that chose
 };
 using Rules = std::map<Rule, Chosen>;
 
@@ -231,11 +233,11 @@ bool differ_within(const Rules& rules, const Condition& condition) {
                        [&](const auto& one) { return one.second.titles.contains(condition); }) > 1;
 }
 
-// "Results"; where others have another rule, whose they are and in which conditions.
+// "Results"; if other series have another rule, also whose results they are and in which conditions.
 std::string whose_results(const Results& results, const Rules& rules, const Chosen& own) {
   constexpr std::size_t kNamed = 6;
   if (rules.size() == 1) return "Results";
-  std::map<std::string, std::vector<std::string>> conditions;  // by whose
+  std::map<std::string, std::vector<std::string>> conditions;  // by the words for whose results they are
   for (const auto& [condition, titles] : own.titles) {
     const std::string whose = !differ_within(rules, condition) ? ""
                               : titles.size() > kNamed

@@ -27,7 +27,7 @@ std::string Series::title() const {
   const std::string title = sampling::strategy_title(strategy_);
   const std::string own = strategy_.substr(sampling::strategy_name(strategy_).size());
   if (!own.starts_with(':')) return title + own + (beside_.empty() ? "" : " (" + beside_ + ")");
-  // Parameters of the strategy and of the run go into one pair of brackets.
+  // Parameters of the strategy and of the run share one pair of brackets.
   return title + " (" + own.substr(1) + (beside_.empty() ? "" : ", " + beside_) + ")";
 }
 
@@ -36,7 +36,7 @@ std::string Series::label() const {
   std::string whole = title();
   if (whole.size() <= kLongest) return whole;
   std::size_t end = kLongest - 1;
-  while (end > 0 && (static_cast<unsigned char>(whole[end]) & 0xC0) == 0x80) --end;  // no half characters
+  while (end > 0 && (static_cast<unsigned char>(whole[end]) & 0xC0) == 0x80) --end;  // do not split a character
   return whole.substr(0, end) + "…";
 }
 
@@ -71,7 +71,7 @@ std::string slug_of(std::string_view words) {
       out += '_';
     }
   }
-  constexpr std::size_t kLongest = 80;  // a file system takes names of 255 bytes
+  constexpr std::size_t kLongest = 80;  // file systems limit names to 255 bytes
   if (out.size() > kLongest) out = out.substr(0, kLongest - 9) + "_" + base::sha256(words).substr(0, 8);
   while (!out.empty() && out.back() == '_') out.pop_back();
   return out;

@@ -15,15 +15,16 @@ namespace longtail::report {
 class Series {
  public:
   Series() = default;
-  // The strategy as in the log, "progressive:gamma=2", and what else varies, "lr=0.05, clip=5".
+  // The strategy as in the log, "progressive:gamma=2", and the other settings that vary, "lr=0.05, clip=5".
   explicit Series(std::string strategy, std::string beside = "");
 
-  // What people call it, "LDAM-DRW", instead of a title that is made of its parts. It stays the same series.
+  // Sets the name for people, "LDAM-DRW", in place of the title that is made of its parts. The series stays
+  // the same.
   void call(std::string name) { name_ = std::move(name); }
 
   const std::string& strategy() const { return strategy_; }
   const std::string& text() const { return text_; }  // "progressive:gamma=2 (lr=0.05)"
-  std::string title() const;                         // "Progressive (gamma=2, lr=0.05)", or what it is called
+  std::string title() const;                         // "Progressive (gamma=2, lr=0.05)", or call()'s name
   std::string label() const;                         // the title, cut to what a figure has room for
   std::string words() const;                         // "progressive (gamma=2, lr=0.05)": in a sentence
   std::string slug() const;                          // "progressive_gamma_2_lr_0_05": for a file name
@@ -39,8 +40,8 @@ class Condition {
  public:
   Condition() = default;
   explicit Condition(double rho) : Condition("", rho) {}
-  // The data, "cifar100", or nothing where only the ratio varies. Ratios are told apart as far as they are
-  // shown, by six digits.
+  // The data, "cifar100", or nothing where only the ratio varies. Ratios are told apart as printed, to six
+  // digits.
   Condition(std::string data, double rho);
 
   const std::string& data() const { return data_; }
@@ -48,7 +49,7 @@ class Condition {
   const std::string& text() const { return text_; }  // "100", "cifar100, 100"
   std::string phrase() const;                        // "ρ = 100", "cifar100, ρ = 100"
   std::string slug() const;                          // "rho100", "cifar100_rho100": for a file name
-  // Where that is the slug of another condition too. It stays the same condition.
+  // Sets another slug where two conditions would have the same one. The condition stays the same.
   void file_under(std::string slug) { slug_ = std::move(slug); }
 
   // By the ratio, then by the text, which has the data.
@@ -65,7 +66,8 @@ class Condition {
 // "Birds, 2nd try" -> "Birds_2nd_try": fit for a file name.
 std::string slug_of(std::string_view words);
 
-// The name itself, or where it is taken NAME_2, NAME_3, ...: what differs in signs alone (q=0.5, q=-0.5) has one slug.
+// The name itself or, if it is taken, NAME_2, NAME_3, ...: names that differ only in signs (q=0.5, q=-0.5)
+// have one slug.
 std::string untaken(const std::string& name, std::set<std::string>& taken);
 
 // Gives each condition a slug of its own, for every table, figure and link of a report.

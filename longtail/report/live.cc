@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What tells one state of a file from another without reading it: written files are renamed into place, so
-// they are other files.
+// Tells one state of a file from another without reading it: written files are renamed into place, so a new
+// state is a new file.
 std::string stamp(const fs::path& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return "-";
@@ -61,13 +61,13 @@ std::string progress_html(const study::Board& board) {
       counts_words(board), rows);
 }
 
-// The report of what there is; an empty one while there is no log yet.
+// The report on the runs so far; an empty one while there is no log yet.
 Report report_of(const fs::path& folder) {
   ReportOptions options;
   options.inputs = {folder};
   options.read.unfinished = true;
   try {
-    report_as_raced(options);  // a race is judged at its looks, not whenever the page is made anew
+    report_as_raced(options);  // a race is judged at its looks, not whenever the page is rebuilt
     return make_report(options);
   } catch (const base::Error&) {
     Report empty;

@@ -1,6 +1,6 @@
-// The page over a study that is still running: looked at again and again, made anew when an epoch has been
-// finished somewhere. Numbers, tables and findings are of finished runs alone; a run under way shows its
-// curves. The folder of a race (race.h) says what its looks have decided so far.
+// The page over a study that is still running: checked repeatedly, and rebuilt when a run has finished an
+// epoch. Numbers, tables and findings cover finished runs only; a run under way only shows its curves. The
+// folder of a race (race.h) says what its looks have decided so far.
 #pragma once
 
 #include <filesystem>
@@ -13,14 +13,14 @@ class LiveStudy {
   // An Error if the folder is not that of a study.
   explicit LiveStudy(std::filesystem::path folder);
 
-  // Looks at the folder; whether something has changed. Reads no log.
+  // Looks at the folder; returns whether something has changed. Reads no log.
   bool look();
   int version() const { return version_; }
   // "3 of 12 runs done, 2 running".
   std::string words() const;
 
-  // The page, and for a page that is open the same as JSON: its data and the parts that change. Made when
-  // asked for, at most once a version.
+  // The page; and as JSON, for a page that is already open, its data and the parts that change. Built on
+  // request, at most once per version.
   const std::string& page();
   const std::string& state();
 

@@ -39,7 +39,7 @@ Race run_looks(const SeedTable& table, std::size_t baseline, const LookPlan& pla
         race.dropped_after.push_back(seeds);
       }
     }
-    // Without any spread nothing is told apart: all stay.
+    // Without any spread nothing can be told apart: all stay.
     if (race.family.method == Method::kNone) race.still_in = race.rows;
   }
   return race;

@@ -59,8 +59,8 @@ std::vector<Node> scale_nodes(double dof, int count) {
   const double reach = 9 / std::sqrt(2 * dof), low = std::max(0.0, 1 - reach), high = 1 + reach;
   std::vector<Node> nodes = panels(low, high, count);
   if (dof < 2) {
-    // One degree of freedom: the density is highest at 0, where what is integrated changes within one part of a limit
-    // that may be in the hundreds. The first panel is cut into ever smaller ones.
+    // One degree of freedom: the density is highest at 0, where the integrand changes within a fraction of a
+    // limit that may be in the hundreds. So the first panel is cut into smaller and smaller ones.
     constexpr double kCut = 16;
     double edge = high / count;
     nodes.erase(nodes.begin(), nodes.begin() + kOrder);
@@ -118,7 +118,7 @@ std::vector<double> lattice(std::size_t points, std::size_t dimensions) {
   std::vector<double> all(points * dimensions);
   for (std::size_t n = 0; n < points; ++n) {
     for (std::size_t d = 0; d < dimensions; ++d) {
-      // Beyond sixteen dimensions other multiples of the same roots serve.
+      // Beyond sixteen dimensions, other multiples of the same roots are used.
       const double root =
           std::sqrt(static_cast<double>(kPrimes[d % 16])) * (1 + static_cast<double>(d / 16) / 3);
       const double x = std::fmod((static_cast<double>(n) + 0.5) * root, 1.0);
@@ -134,7 +134,7 @@ double solve_increasing(const auto& probability, double confidence) {
     low = high;
     high *= 2;
   }
-  // The secant inside a bracket that always shrinks by half at least every third step (Illinois).
+  // The secant method inside a bracket that shrinks by half at least every third step (Illinois).
   double at_low = probability(low) - confidence, at_high = probability(high) - confidence;
   int side = 0;
   for (int step = 0; step < 100 && high - low > 1e-9 * high; ++step) {
@@ -157,7 +157,7 @@ double solve_increasing(const auto& probability, double confidence) {
   return 0.5 * (low + high);
 }
 
-// Every metric of a condition has the same design: what was worked out once is kept.
+// Every metric of a condition has the same design, so results are cached.
 double remembered(std::vector<double> key, const auto& work_out) {
   static std::mutex mutex;
   static std::map<std::vector<double>, double> known;
@@ -354,7 +354,7 @@ double dunnett_critical(int comparisons, double dof, double confidence, Sides si
 double student_critical(double dof, double confidence, Sides sides) {
   const double outside = sides == Sides::kTwo ? 1 - confidence : 2 * (1 - confidence);
   return remembered({dof, outside, 3}, [&] {
-    // In closed form, and by the tail: near 1 a probability has few digits left.
+    // In closed form, and by the tail: near 1 a probability has few significant digits left.
     const auto inside = [&](double t) { return -beta_cdf(dof / (dof + t * t), dof / 2, 0.5); };
     return solve_increasing(inside, -outside);
   });

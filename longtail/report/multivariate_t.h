@@ -1,6 +1,6 @@
 // Critical values for several comparisons at once: quantiles of the largest of m correlated t variables that
 // share their denominator (Dunnett's, one- or two-sided). Numerical integration and a fixed lattice, no
-// random draws, so the same design gives the same digits. Held against R's mvtnorm and multcomp by a test.
+// random draws, so the same design gives the same digits. A test compares them with R's mvtnorm and multcomp.
 #pragma once
 
 #include <span>
@@ -35,10 +35,11 @@ std::vector<double> product_loadings(const Matrix& correlation);
 double critical_value(const Matrix& correlation, double dof, double confidence, Sides sides);
 // The same where every correlation is 1/2, as between comparisons with a common control in a balanced design.
 double dunnett_critical(int comparisons, double dof, double confidence, Sides sides);
-// c such that of `count` equal means with independent errors no two differ by more than c standard errors of
-// a difference: the studentised range divided by sqrt(2), Tukey's critical value for all pairs.
+// c such that no two of `count` equal means with independent errors differ by more than c standard errors of
+// a difference, with probability `confidence`: the studentised range divided by sqrt(2), Tukey's critical
+// value for all pairs.
 double all_pairs_critical(int count, double dof, double confidence);
-// Of a single t variable.
+// The same for a single t variable.
 double student_critical(double dof, double confidence, Sides sides);
 
 }  // namespace longtail::report

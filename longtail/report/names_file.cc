@@ -1,4 +1,4 @@
-// Apart from names.cc: Python gives names as a dictionary and needs no TOML.
+// Separate from names.cc: Python gives names as a dictionary and needs no TOML.
 #include <fmt/format.h>
 #include <toml++/toml.h>
 

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::uint64_t kLongestNotes = std::uint64_t{1} << 20;
 
-// The blocks of a text, one after the other: at most one of paragraph, list and code is open.
+// The blocks of a text, one after the other: at most one of paragraph, list and code is open at a time.
 class Blocks {
  public:
   void line(std::string_view text) {

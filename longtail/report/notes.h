@@ -15,7 +15,7 @@ struct StudyNotes {
   std::string notes{};  // the text of notes.md, may be empty
 };
 
-// One for each of the paths that is the folder of a study. What cannot be read is said in `warnings`.
+// One for each path that is the folder of a study. `warnings` name what cannot be read.
 std::vector<StudyNotes> read_notes(std::span<const std::filesystem::path> paths,
                                    std::vector<std::string>& warnings);
 

@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 constexpr const char* kManifest = "files.txt";
 constexpr std::string_view kSignature = "# written by longtail report";
 
-// Whether a report could have written a file of this name: whatever a manifest lists, no other file is removed.
+// Whether a report could have written a file of this name. No other file is removed, whatever a manifest
+// lists.
 bool named_as_of_a_report(const std::string& name) {
   constexpr std::array<std::string_view, 5> kAtTheTop = {"summary.md", "index.html", "results.csv",
                                                          "curves.csv", "classes.csv"};
@@ -29,8 +30,8 @@ bool named_as_of_a_report(const std::string& name) {
          std::find(kAtTheTop.begin(), kAtTheTop.end(), name) != kAtTheTop.end();
 }
 
-// What earlier reports wrote into the folder; none if no report did. Earlier versions did not sign their lists, which
-// are known by the two files that every report has.
+// What earlier reports wrote into the folder; none if no report did. Earlier versions did not sign their
+// lists; these are recognised by the two files that every report has.
 std::optional<FileNames> written_before(const fs::path& folder) {
   std::error_code ignored;
   if (!fs::is_regular_file(folder / kManifest, ignored)) return std::nullopt;

@@ -1,5 +1,5 @@
-// The folder that a report is written to. What an earlier report wrote there is replaced or removed; files of anybody
-// else are neither overwritten nor removed. `files.txt` lists what reports wrote, below a line that says so.
+// The folder that a report is written to. What an earlier report wrote there is replaced or removed; other
+// files are neither overwritten nor removed. `files.txt` lists what reports wrote, below a line that says so.
 #pragma once
 
 #include <filesystem>
@@ -12,8 +12,9 @@ namespace longtail::report {
 // Names of files, relative to the folder of the report.
 using FileNames = std::set<std::string>;
 
-// Before the files are written: a UsageError if one of them is an input of the report, or is there in a folder that is
-// no report's. Lists them, so that the folder is a report's even if the program is killed while it writes.
+// Before the files are written: a UsageError if one of them is an input of the report, or already exists in a
+// folder that no report has written to. Lists them, so that the folder counts as a report's even if the
+// program is killed while it writes.
 void claim_folder(const std::filesystem::path& folder, const FileNames& files,
                   std::span<const std::filesystem::path> inputs);
 

@@ -25,7 +25,7 @@ namespace {
 using nlohmann::json;
 using Parts = std::map<std::string, std::string, std::less<>>;
 
-// Four decimals are more than anybody reads and keep the page small.
+// Four decimals are more than anybody reads, and they keep the page small.
 json rounded(double value) {
   if (!std::isfinite(value)) return nullptr;
   return std::round(value * 1e4) / 1e4;
@@ -36,7 +36,7 @@ json rounded(const std::vector<double>& values) {
   return list;
 }
 
-// A run of the condition that has a log, finished if there is one.
+// A run of the condition that has a log; a finished one if possible.
 const RunResult* example_of(const Report& report, const Condition& condition) {
   if (const RunResult* run = report.results.example(condition)) return run;
   for (const RunResult& run : report.under_way) {
@@ -90,7 +90,7 @@ json run_json(const Results& results, const RunResult& run, At at) {
   return object;
 }
 
-// Epochs of the longest run; those planned, of one that is under way.
+// Epochs of the longest run; the planned ones for a run under way.
 int epochs_of(const Report& report) {
   int most = std::max(1, report.results.epochs());
   for (const RunResult& run : report.under_way) {
@@ -162,13 +162,13 @@ std::string text_of(const json& object) {
   return object.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-// An end of a whisker at x: a cap, or an arrow where the value lies beyond the axis.
+// One end of a whisker at x: a cap, or an arrow where the value lies beyond the axis.
 std::string whisker_end(double value, double reach, double x) {
   if (std::abs(value) <= reach) return fmt::format("M{:.1f} 7v8", x);
   return fmt::format("M{0:.1f} 7L{1:.1f} 11L{0:.1f} 15", x - std::copysign(5.0, value), x);
 }
 
-// A finding on a scale that all share: the pairs as dots, their difference as a bar, its interval as a
+// A finding, on a scale that all share: the pairs as dots, their difference as a bar, its interval as a
 // whisker.
 std::string strip(const Comparison& c, double reach, const std::string& colour) {
   const auto x = [&](double value) { return 130 + 122 * std::clamp(value / reach, -1.0, 1.0); };
@@ -194,21 +194,21 @@ std::string strip(const Comparison& c, double reach, const std::string& colour) 
 
 bool shown_first(Metric metric) { return metric != Metric::kHead && metric != Metric::kMedium; }
 
-// How far the scale of the findings goes that are shown first, or of the others.
+// How far the scale reaches for the findings that are shown first, or for the others.
 double reach_of(const Summary& summary, bool first) {
   double reach = 0.5;
   for (const Comparison& c : summary.comparisons) {
     if (shown_first(c.metric) != first || !summary.shows(c.metric)) continue;
     for (double d : c.differences) reach = std::max(reach, std::abs(d));
     for (double d : {c.low, c.high}) {
-      // An interval from two seeds may be as wide as the page; the dots say more then.
+      // An interval from two seeds may be as wide as the page; then the dots say more.
       if (std::isfinite(d)) reach = std::max(reach, std::min(std::abs(d), 30.0));
     }
   }
   return reach;
 }
 
-// As the comparisons are; of many series those of a metric together, the largest difference first.
+// In the order of the comparisons; with many series by metric, the largest difference first.
 std::vector<std::size_t> order_of_findings(const Report& report) {
   const std::vector<Comparison>& all = report.summary.comparisons;
   std::vector<std::size_t> order(report.summary.findings.size());
@@ -347,7 +347,7 @@ std::string notes_section(const std::vector<StudyNotes>& notes) {
   return out.empty() ? "" : "<section id=\"notes\"><h2>Notes</h2>" + out + "</section>\n";
 }
 
-// What the archive holds and how large it is; the button is the script's.
+// What the archive holds and how large it is; the script makes the button.
 std::string logs_html(const Archive& archive) {
   std::string out;
   if (!archive.packed.empty()) {
@@ -361,7 +361,7 @@ std::string logs_html(const Archive& archive) {
   return archive.remark.empty() ? out : out + "<p>" + html_escape(archive.remark) + "</p>";
 }
 
-// Puts each part in its place, in one walk: what a part contains is never searched again.
+// Puts each part in its place in one pass: the contents of a part are never searched for places.
 std::string filled(std::string_view html, const Parts& parts) {
   std::string out;
   while (!html.empty()) {
@@ -450,7 +450,7 @@ std::string whole_page(const Report& report, const Archive& archive, const Live*
        {"FOOTER", "Made by longtail report. Charts by Chart.js."}});
 }
 
-// A live page has no archive: the logs are still written, and it is made at every epoch.
+// A live page has no archive: the logs are still being written, and the page is rebuilt at every epoch.
 const Archive kNoArchive{.remark =
                              "The logs are not in this live page; longtail report makes one that has them."};
 

@@ -15,8 +15,8 @@
 namespace longtail::report {
 namespace {
 
-// What runs that must share something have in common: those of our parameters that `decides` takes, and all that are none
-// of ours, since a trainer of one's own may mean other images or another network by them.
+// What runs that must share something have in common: those of our parameters that `decides` accepts, and all
+// parameters that are not ours, since they may mean other images or another network to a user's own trainer.
 std::string alike_in(const RunResult& run, const auto& decides) {
   std::string text;
   for (const auto& entry : train::run_params().entries()) {
@@ -30,12 +30,13 @@ std::string alike_in(const RunResult& run, const auto& decides) {
   return text;
 }
 
-// What decides which weights a network can have: another head, width or shortcut cannot begin with the same.
+// What decides which weights a network can have: another head, width or shortcut cannot begin with the same
+// weights.
 std::string network_of(const RunResult& run) {
   return alike_in(run, [](const auto& info) { return info.section == "model" && info.name != "engine"; });
 }
 
-// What decides which pixels there are.
+// What decides the pixels of the images.
 std::string pixels_of(const RunResult& run) {
   return alike_in(run, [](const auto& info) {
     return info.name == "image_size" || info.name == "fit" || info.name == "skip_unreadable";
@@ -44,7 +45,7 @@ std::string pixels_of(const RunResult& run) {
 
 // Within a seed and condition every run should start from the same images and weights.
 void check_starts(const Results& results, std::vector<std::string>& warnings) {
-  using Pairs = std::tuple<Condition, std::int64_t, std::string>;  // the last: what must be alike for it
+  using Pairs = std::tuple<Condition, std::int64_t, std::string>;  // the last: what must be equal for it
   std::map<Pairs, const RunResult*> first;
   const auto check = [&](const RunResult& run, const std::string& alike, const char* what,
                          std::string train::Fingerprint::*member) {
@@ -75,8 +76,8 @@ void note_unproven(const Results& results, std::vector<std::string>& warnings) {
       bare, bare == 1 ? " carries" : "s carry"));
 }
 
-// Series may be compared across unlike machines; whoever reads a difference should know, and whether the pairs of a seed
-// are across them.
+// Series may be compared across different machines. The reader of a difference should know that, and whether
+// the pairs of a seed span several engines.
 void note_engines(const Results& results, std::vector<std::string>& warnings) {
   std::set<std::string> engines;
   std::map<std::pair<Condition, std::int64_t>, std::string> engine_of_seed;
@@ -97,7 +98,7 @@ void note_engines(const Results& results, std::vector<std::string>& warnings) {
                                  across ? "pairs across them are not exact" : "no pair is across them"));
 }
 
-// In a condition the groups have one definition, but what `auto` makes of it is decided when a run is trained, and another
+// In a condition the groups have one definition, but `auto` is resolved when a run is trained, and another
 // version may have cut elsewhere.
 void note_groups(const Results& results, std::vector<std::string>& warnings) {
   for (const Condition& condition : results.conditions) {

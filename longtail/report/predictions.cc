@@ -13,7 +13,7 @@ namespace {
 
 // "Matches": within this many points of accuracy.
 constexpr double kMatch = 1.0;
-// The first epochs, from warm-up on a network that knows nothing, say nothing of a strategy.
+// The first epochs, a warm-up of an untrained network, say nothing about a strategy.
 constexpr int kSettled = 10;
 constexpr int kFewSeeds = 3;
 
@@ -63,7 +63,7 @@ Evidence above(const Distance& d) {
                   d, d.words());
 }
 
-// Holds if the whole interval is inside, fails if the whole of it is outside.
+// Holds if the whole interval is inside, fails if all of it is outside.
 Evidence within(const Distance& d, double most) {
   Verdict verdict = Verdict::kOpen;
   if (d.judgement == Judgement::kNoDifference || (d.judged() && d.low >= -most && d.high <= most)) {

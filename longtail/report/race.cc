@@ -21,7 +21,7 @@ std::optional<RaceRules> read_race(const std::filesystem::path& folder) {
     if (object.contains("goal")) rules.goal = parse_goal(object.at("goal").get<std::string>());
     return rules;
   } catch (const nlohmann::json::exception&) {
-  } catch (const base::UsageError&) {  // there is no such goal
+  } catch (const base::UsageError&) {  // unknown goal
   }
   base::fail(
       "{} is damaged, so it is not known what the race was decided by; move it away to have the runs "
@@ -30,7 +30,7 @@ std::optional<RaceRules> read_race(const std::filesystem::path& folder) {
 }
 
 void report_as_raced(ReportOptions& options, std::optional<Goal> goal) {
-  if (options.inputs.size() != 1) return;  // a race and other runs are no race
+  if (options.inputs.size() != 1) return;  // a race together with other runs is not a race
   const auto rules = read_race(options.inputs[0]);
   if (!rules) return;
   SummaryOptions& summary = options.summary;

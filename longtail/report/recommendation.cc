@@ -49,7 +49,7 @@ std::string listed_shortly(std::vector<std::string> words) {
   return base::listed(std::move(words));
 }
 
-// What the sentence is made of: the family that decides, in rows of the whole table.
+// What the sentence is made of: the family that decides, with rows of the whole table.
 struct Verdicts {
   Family family;
   std::vector<std::size_t> rows;       // of the table, for each of the family's strategies
@@ -62,10 +62,11 @@ const std::string& word_of_row(const Question& q, std::size_t row) {
   return q.words.empty() ? q.table.names[row] : q.words[row];
 }
 
-// The runs are those of a race that was decided by something else.
+// Whether the runs are those of a race that another goal decided.
 bool of_another_goal(const Question& q) { return q.looks && q.looks->goal && *q.looks->goal != q.goal; }
 
-// The same question with the baseline of its race; none if it has that one, or there is no such strategy.
+// The same question with the baseline of its race; none if it already has that one, or if there is no such
+// strategy.
 std::optional<Question> with_baseline_of_race(const Question& q) {
   if (!q.looks || q.looks->baseline.empty()) return std::nullopt;
   const auto at = std::find(q.table.names.begin(), q.table.names.end(), q.looks->baseline);
@@ -99,7 +100,7 @@ Verdicts judge(const Question& q) {
     std::iota(v.rows.begin(), v.rows.end(), std::size_t{0});
     v.family = analyse(q.table, {.baseline = q.baseline, .alpha = q.alpha});
     if (q.looks) {
-      v.family.method = Method::kNone;  // a race judges at its looks only
+      v.family.method = Method::kNone;  // a race is judged only at its looks
       v.family.limit = no_look_words(q, v.family);
       for (Standing& one : v.family.standings) one.may_be_best = one.comparable;
     }
@@ -144,7 +145,7 @@ class Writer {
     for (const std::size_t row : rows) words.push_back(word(row));
     return listed_shortly(std::move(words));
   }
-  // Those that may be the best beside the leader; of many, the nearest to it are named.
+  // The other strategies that may be the best; if there are many, those nearest to the leader are named.
   std::string rivals_words() const {
     std::vector<Change> nearest = made_.rivals;
     std::stable_sort(nearest.begin(), nearest.end(),
@@ -162,8 +163,8 @@ class Writer {
     return words;
   }
 
-  // Whether the mean of another is above the leader's, or below it though the two are level: the leader is that of the
-  // seeds they share, and each mean is over a strategy's own seeds.
+  // Whether the mean of another is above the leader's, or below it although the two are level: the leader is
+  // chosen on the seeds they share, but each mean is over a strategy's own seeds.
   bool means_disagree() const {
     const Standing& leader = v_.family.standings[v_.family.leader];
     return std::any_of(v_.family.standings.begin(), v_.family.standings.end(), [&](const Standing& one) {
@@ -186,7 +187,7 @@ class Writer {
   std::string at_the_look() const {
     return beyond_the_look() ? fmt::format(" after the first {} seeds", count_word(made_.seeds)) : "";
   }
-  // " (43.0)": of the leader, which has the highest.
+  // " (43.0)": the mean of the leader, which has the highest.
   std::string highest_words() const {
     return means_disagree()
                ? fmt::format(" on the seeds they share ({} over all its own)", fixed(made_.mean, 1))
@@ -213,7 +214,8 @@ class Writer {
     return out;
   }
 
-  // Those with runs that no seed links with the ones that are compared. If none are, that has been said.
+  // The strategies with runs that no seed links with the compared ones. If none are compared, that has been
+  // said.
   std::string not_compared_words() const {
     const auto& all = v_.family.standings;
     std::vector<std::size_t> apart;
@@ -240,7 +242,7 @@ class Writer {
     return out + "; not ruled out: " + rivals_words() + ".";
   }
 
-  // Why even those are not ruled out whose interval does not contain 0.
+  // Why even strategies whose interval does not contain 0 are not ruled out.
   std::string gate_words() const {
     std::vector<std::string> held;
     for (const Change& rival : made_.rivals) {
@@ -261,7 +263,7 @@ class Writer {
                          fixed_bound(rival.low, 1, true), fixed_bound(rival.high, 1, true));
     }
     if (rival.judgement == Judgement::kNoDifference) return "the same in every seed";
-    // Judged by itself, it is the same in every seed or known from one.
+    // If it is judged by itself, it is the same in every seed or known from one seed only.
     return fmt::format("difference {}{}", fixed(rival.difference, 1),
                        v_.family.method == Method::kNone
                            ? " in every seed, so there is no spread to judge it by"
@@ -327,8 +329,8 @@ class Writer {
         count_word(last));
   }
 
-  // They are counted from the fewest seeds of those that may be the best, in a race from those of its last look, so where
-  // there are more it is said how many it takes.
+  // They are counted from the fewest seeds of those that may be the best, in a race from those of its last
+  // look. So where some have more, the sentence gives the total needed.
   std::string more_seeds() const {
     if (made_.rivals.empty()) return "";
     const SeedRange seeds = seeds_of_candidates(v_.family);
@@ -378,12 +380,12 @@ Change rival_of(const Question& q, const Verdicts& v, std::size_t row) {
   return change;
 }
 
-// How many more seeds it is to the first look at which the leader alone would be left with 80% chance, by the critical
-// values of run_looks; 0: it is settled, no look is left that would, or it cannot be told.
+// How many more seeds it takes to the first look that would leave the leader alone with 80% chance, by the
+// critical values of run_looks; 0: it is settled, no look that would is left, or it cannot be told.
 int seeds_to_settling_look(const Question& q, const Verdicts& v) {
   const Family& family = v.family;
   if (of_another_goal(q) || family.method != Method::kPooled || v.candidates.size() < 2) return 0;
-  // Of those that share a training one tells the residual, unless all do (family.h).
+  // Of the strategies that share a training, one counts for the residual, unless all share one (family.h).
   std::set<int> trainings;
   for (const std::size_t row : v.candidates)
     trainings.insert(q.table.trainings.empty() ? static_cast<int>(row) : q.table.trainings[row]);
@@ -398,7 +400,7 @@ int seeds_to_settling_look(const Question& q, const Verdicts& v) {
   return 0;
 }
 
-// The runs of a group that the verdicts are about: of a race those up to its last look.
+// The runs of a group that the verdicts are about: in a race, those up to its last look.
 SeedTable judged_part(const Question& q, const Verdicts& v, const SeedTable& group) {
   std::vector<std::size_t> all(group.strategies());
   std::iota(all.begin(), all.end(), std::size_t{0});
@@ -406,7 +408,8 @@ SeedTable judged_part(const Question& q, const Verdicts& v, const SeedTable& gro
   return q.looks ? part_of(group, all, seeds) : group;
 }
 
-// The leader by group: against the baseline, or if it is the baseline against whoever may gain most on it.
+// The leader by group: against the baseline or, if it is the baseline, against the strategy that may gain
+// most on it.
 std::optional<Change> change_of(const Question& q, const Verdicts& v, const std::string& metric,
                                 const SeedTable& group) {
   const double alpha = q.looks ? q.looks->alpha_of_a_look() : q.alpha;
@@ -464,7 +467,7 @@ Recommendation recommend(const Question& question) {
   made.mean = leader.mean;
   made.seeds = leader.seeds;
   if (leader.seeds > 0) made.leader = question.table.names[v.leader];
-  // Also where those that are still in a race do not differ at all: the others are ruled out.
+  // Also if the strategies still in a race do not differ at all: the others are ruled out.
   if (v.family.method != Method::kNone || !v.ruled_out.empty()) {
     if (!v.ruled_out.empty() && leader.may_be_best) made.series = made.leader;
     for (const std::size_t row : v.candidates) made.may_be_best.push_back(question.table.names[row]);

@@ -1,6 +1,6 @@
 // The answer as a value: which strategy to train with, how sure that is, what it costs elsewhere, and how
-// many more seeds would settle it. Made from tables strategy x seed, so `report` and `recommend` say the
-// same.
+// many more seeds would settle it. Computed from strategy x seed tables, so that `report` and `recommend`
+// agree.
 //
 //   Question q{.goal = Goal::kBalanced, .table = balanced, .groups = {{"head", head}, {"tail", tail}},
 //              .words = {"uniform", "class-balanced"}};
@@ -33,8 +33,8 @@ struct LookPlan {
   std::vector<int> seeds = {3, 5, 8, 12};
   double alpha = 0.05;
   std::string
-      baseline{};  // the name in the table of whom the others are compared with; empty: the question's
-  std::optional<Goal> goal{};  // what the race was decided by; none: by that of the question
+      baseline{};  // name in the table of the strategy to compare the others with; empty: the question's
+  std::optional<Goal> goal{};  // that decided the race; none: the goal of the question
   double alpha_of_a_look() const { return alpha / static_cast<double>(seeds.size()); }
 };
 
@@ -42,9 +42,9 @@ struct Race {
   std::size_t looks = 0;              // made
   std::vector<std::size_t> still_in;  // rows of the table
   std::vector<std::size_t> dropped;   // in the order in which they were ruled out
-  std::vector<int> dropped_after;     // seeds, for each of these
-  std::optional<int> next;            // those still in need so many seeds for the next look; none: it is over
-  Family family;                      // the last look's, over the rows that were still in before it
+  std::vector<int> dropped_after;     // after how many seeds each of them was
+  std::optional<int> next;            // seeds that the next look needs of each still in; none: it is over
+  Family family;                      // of the last look, over the rows that were still in before it
   std::vector<std::size_t> rows;      // those rows
 
   bool decided() const { return still_in.size() == 1; }
@@ -58,13 +58,13 @@ struct Question {
   Goal goal = Goal::kBalanced;
   SeedTable table{};                                        // the goal's metric
   std::vector<std::pair<std::string, SeedTable>> groups{};  // "head", "medium", "tail": gains and costs
-  std::vector<std::string> words{};  // what a sentence calls the strategies; empty: names
+  std::vector<std::string> words{};  // what a sentence calls the strategies; empty: their names
   std::size_t baseline = 0;
   double alpha = 0.05;
   std::optional<LookPlan> looks{};  // the table was filled by a race
 };
 
-// A difference of the recommended strategy from another one.
+// The leader minus another strategy, recommended or not.
 struct Change {
   std::string metric{};   // "tail"
   std::string against{};  // the name of the other strategy
@@ -81,17 +81,19 @@ struct Recommendation {
   std::vector<std::string> ruled_out{};
   std::vector<Change> rivals{};   // the leader minus each of the others that may be best
   std::vector<Change> changes{};  // the leader by group, costs as well as gains
-  // That would settle it with 80% chance, counted from the fewest seeds of those that may be the best; of a race as many
-  // as its next looks can have. None: settled, too close to say, or no look of the race is left that would.
+  // How many more seeds would settle it with 80% chance, counted from the fewest seeds of those that may be
+  // the best; in a race, no more than its next looks can have. None: settled, too close to say, or no look of
+  // the race is left that would settle it.
   std::optional<int> more_seeds{};
-  int seeds = 0;  // of the leader, as its mean
+  int seeds = 0;  // of the leader, over which its mean is taken
   std::string sentence{};
 };
 
-// Recommends the leader if another strategy is ruled out and it is not; otherwise nothing. Asked of a race for another goal than
-// it was decided by, it replays the looks by that goal as far as there are runs, and says so. That is honest: what is
-// ruled out then would have been ruled out too in a race by that goal, which might only have looked further. All
-// runs at once would not be: how many there are was decided by looking at them.
+// Recommends the leader if it is not ruled out and another strategy is; otherwise nothing. If the question
+// has another goal than the one that decided a race, replays the looks by the new goal as far as there are
+// runs, and says so. That is honest: a race by that goal would have ruled out the same strategies, and might
+// only have looked further. Analysing all runs at once would not be: their number was decided by looking at
+// them.
 Recommendation recommend(const Question& question);
 
 }  // namespace longtail::report

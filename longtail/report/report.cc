@@ -23,10 +23,10 @@
 namespace longtail::report {
 namespace {
 
-// The files of a report but for its figures, by their names in its folder.
+// The files of a report except its figures, by their names in its folder.
 using Texts = std::map<std::string, std::string>;
 
-// Logs without a hash of their results: of the paper, of another program, of an older longtail.
+// Logs without a hash of their results: from the paper, another program, or an older longtail.
 std::string unverified(const Results& results) {
   std::size_t logs = 0, without = 0;
   for (const RunResult& run : results.runs) {
@@ -72,7 +72,7 @@ void write_texts(const Texts& texts, const std::filesystem::path& folder) {
   base::make_folder(folder / "tables");
   std::vector<const Texts::value_type*> all;
   for (const auto& one : texts) all.push_back(&one);
-  // Each file is synced to the disk; side by side they wait together instead of one after the other.
+  // Each file is synced to the disk; in parallel they wait together instead of one after the other.
   base::ThreadPool pool(8);
   pool.run(static_cast<int>(all.size()), [&](int i, int) {
     const auto& [name, text] = *all[static_cast<std::size_t>(i)];
@@ -80,7 +80,7 @@ void write_texts(const Texts& texts, const std::filesystem::path& folder) {
   });
 }
 
-// A CSV has one result a run and does not say of which epoch.
+// A CSV has one result per run and does not say of which epoch.
 std::size_t without_epochs(const Results& results) {
   return static_cast<std::size_t>(std::count_if(results.runs.begin(), results.runs.end(),
                                                 [](const RunResult& run) { return !run.last; }));
@@ -122,7 +122,7 @@ Report make_report(const ReportOptions& options) {
       std::stable_partition(runs.begin(), runs.end(), [](const RunResult& run) { return !run.under_way; });
   report.under_way.assign(std::make_move_iterator(finished), std::make_move_iterator(runs.end()));
   runs.erase(finished, runs.end());
-  // The tables have rows for the series that are left.
+  // Tables only have rows for the remaining series.
   for (auto& [condition, numbers] : report.results.trainings)
     numbers = detail::trainings_in(report.results, condition);
   if (runs.empty()) {

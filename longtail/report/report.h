@@ -28,7 +28,7 @@ struct ReportOptions {
   ReadOptions read;
   SummaryOptions summary;
   bool tables_only = false;    // no figures, no page
-  bool against_paper = false;  // also beside the field's baselines
+  bool against_paper = false;  // compare also with the field's baselines
 };
 
 struct Report {
@@ -36,15 +36,15 @@ struct Report {
   Summary summary;
   std::vector<Table> tables;         // those against the paper and the field at the end
   std::vector<std::string> against;  // sentences: statements and refusals
-  std::vector<Claim> claims;         // of the paper, if it was compared with
+  std::vector<Claim> claims;         // of the paper, if the runs were compared with it
   std::vector<StudyNotes> notes;     // of each study folder among the inputs
-  std::vector<RunResult> under_way;  // runs that are not finished, if asked for: no number is theirs
+  std::vector<RunResult> under_way;  // unfinished runs, if asked for; no number includes them
 };
 
 Report make_report(const ReportOptions& options);
 
-// Writes the files; remarks on what could not be made (no gnuplot) are returned. A UsageError if it would overwrite an
-// input, or a file that no report wrote (out_folder.h).
+// Writes the files; returns remarks on what could not be made (no gnuplot). A UsageError if it would
+// overwrite an input, or a file that no report wrote (out_folder.h).
 std::vector<std::string> write_report(const Report& report, const ReportOptions& options);
 
 // The answer for a terminal: findings, main tables, warnings. (words.cc)

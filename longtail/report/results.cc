@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Parameters that say where, how or how long a run was watched, never what was trained.
+// Parameters that say where, how or how long a run was watched, but not what was trained.
 const std::set<std::string, std::less<>> kIgnored = {
     "strategy", "seed",        "rho",       "epochs",      "threads",    "data",
     "data_dir", "keep_epochs", "engine",    "num_workers", "strategies", "imbalance_ratios",
@@ -72,8 +72,8 @@ RunResult run_of(const fs::path& path, bool unfinished) {
   return run;
 }
 
-// What a study knows of the folders under its runs/: those that are not its own any more, or whose log is not
-// the one that was recorded, are to be left out.
+// The folders under runs/ of a study that are left out, by the record of the study: those that no longer
+// belong to it, and those whose log is not the recorded one.
 std::set<std::string> not_of_study(const fs::path& folder, std::vector<std::string>& warnings) {
   std::set<std::string> out;
   if (!fs::exists(folder / "study.json")) return out;
@@ -139,8 +139,8 @@ std::vector<fs::path> logs_in(const fs::path& folder, std::vector<std::string>& 
   return found;
 }
 
-// Keys whose value differs between runs; a run that does not know a key says nothing about it, unless it is
-// one that our own logs leave out at its default.
+// Keys whose value differs between runs. A run without a key does not count for that key, unless it is one
+// that our own logs leave out at its default.
 std::set<std::string> varying(const std::vector<RunResult>& runs) {
   std::map<std::string, std::set<std::string>> seen;
   for (const RunResult& run : runs) {
@@ -161,15 +161,15 @@ std::set<std::string> varying(const std::vector<RunResult>& runs) {
   return keys;
 }
 
-// Whether a parameter of the run has another value than the program would give it.
+// Whether the run has another value for a parameter than the default of the program.
 bool departs(const RunResult& run, const std::string& key) {
   const auto* entry = train::run_params().find(key);
   const std::string value = detail::value_of(run, key);
   return entry && !kOfData.contains(key) && !value.empty() && value != entry->info.initial;
 }
 
-// Of the series of the first strategy the one with the fewest departures, of several the one with the most runs;
-// the others are departures from it.
+// Of the series of the first strategy, the one with the fewest departures from the defaults; if several, the
+// one with the most runs. The others are departures from it.
 Series plainest_of(const std::vector<Series>& series, const std::vector<RunResult>& runs,
                    const std::set<std::string>& keys) {
   std::map<Series, std::ptrdiff_t> departures, fewer_runs;
@@ -205,8 +205,8 @@ void name_run(RunResult& run, const std::set<std::string>& keys) {
 using Place = std::tuple<Series, Condition, std::int64_t>;
 Place place(const RunResult& run) { return {run.series, run.condition, run.seed}; }
 
-// The series of which a run was done on two engines: only they are told apart by the engine. A study spread over
-// unlike machines stays one.
+// The series with a run that was done on two engines: only these are told apart by the engine. A study spread
+// over different machines stays one.
 std::set<Series> on_two_engines(const std::vector<RunResult>& runs) {
   std::map<Place, std::string> seen;
   std::set<Series> found;
@@ -268,7 +268,7 @@ void drop_duplicates(std::vector<RunResult>& runs, std::vector<std::string>& war
   runs = std::move(unique);
 }
 
-// A warning a series, or one for all that lack the same seeds if they are many.
+// One warning per series, or one for all series that lack the same seeds if there are many.
 void note_missing(const Results& results, std::vector<std::string>& warnings) {
   constexpr std::size_t kMany = 4;
   for (const Condition& condition : results.conditions) {
@@ -394,7 +394,7 @@ Results read_results(std::span<const fs::path> paths, const ReadOptions& options
   }
   if (runs.empty() && paths.size() == 1 && warnings.size() == 1 && !fs::is_directory(paths[0])) {
     base::fail("{}",
-               warnings[0].substr(0, warnings[0].rfind("; left out.")));  // one log, and it is the trouble
+               warnings[0].substr(0, warnings[0].rfind("; left out.")));  // one log, and it is the problem
   }
   if (runs.empty()) {
     std::string why;

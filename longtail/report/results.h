@@ -1,5 +1,6 @@
 // What a report is made of: the results of runs, from our logs, the paper's logs or a CSV, sorted into a grid
-// of series x conditions (keys.h) x seeds. A file that cannot be used is named in a warning and left out; the rest is reported.
+// of series x conditions (keys.h) x seeds. A file that cannot be used is named in a warning and left out; the
+// rest is reported.
 #pragma once
 
 #include <array>
@@ -38,12 +39,12 @@ struct RunResult {
   double rho = 0;
   std::int64_t seed = 0;
   Accuracies best{};
-  std::optional<Accuracies> last{};             // a CSV has only one result a run
+  std::optional<Accuracies> last{};             // a CSV has only one result per run
   std::map<std::string, std::string> config{};  // empty from a CSV
   std::shared_ptr<const train::RunLog> log{};   // null from a CSV
-  bool under_way = false;                       // its log is not finished
-  // By which accuracy its best epoch is the best, and of which images. None: its log calls the last epoch the best,
-  // or it came from a CSV.
+  bool under_way = false;                       // not finished yet
+  // The accuracy that chose the best epoch; `chosen_on_test` says on which images. None: the log calls the
+  // last epoch the best, or the run came from a CSV.
   std::optional<Metric> chosen_by{};
   bool chosen_on_test = true;
 
@@ -58,8 +59,8 @@ std::string_view select_name(Select select);  // "log", "overall"
 
 struct ReadOptions {
   Select select = Select::kAsLogged;
-  // Runs are compared only at the same number of epochs: the most common one, or this one. 0: each is its own
-  // series.
+  // Runs are compared only at the same number of epochs: the most common one, or this one. 0: each number of
+  // epochs is its own series.
   std::optional<int> epochs;
   bool unfinished = false;  // also read the logs of runs that are under way
   Names names{};            // (names.h)
@@ -75,7 +76,7 @@ class Results {
   Select select = Select::kAsLogged;  // how the best epoch of the runs was chosen, if not by their logs
   std::vector<std::string> varying;   // parameters other than the strategy that differ between runs
   std::vector<std::string> warnings;
-  // Of the series in a condition, as in family.h: those with the same number share a training.
+  // One number for each series in a condition, as in family.h: those with the same number share a training.
   std::map<Condition, std::vector<int>> trainings;
 
   const RunResult* find(const Series& series, const Condition& condition, std::int64_t seed) const;
@@ -83,17 +84,17 @@ class Results {
   std::vector<Series> series_in(const Condition& condition) const;
   // Any run of the condition that has a log; null if all came from a CSV.
   const RunResult* example(const Condition& condition) const;
-  // The values over seeds, seeds without a value left out.
+  // The values over seeds; seeds without a value are left out.
   std::vector<double> values(const Series& series, const Condition& condition, Metric metric, At at) const;
   // The mean of the best epochs minus that of the last, over the seeds that have both; none without such a seed.
   std::optional<double> gap(const Series& series, const Condition& condition, Metric metric) const;
-  // Whether head, medium or tail has classes with training images, of which none has a test image; false where no log
-  // tells.
+  // Whether the group (head, medium or tail) has classes with training images but none of them has a test
+  // image; false where no log tells.
   bool untested(const Condition& condition, Metric group) const;
-  // Whether the mean over classes is another number than the overall accuracy: not so if every class has as
-  // many test images. False where it is not known.
+  // Whether the mean over classes differs from the overall accuracy: not so if every class has the same
+  // number of test images. False where it is not known.
   bool balanced_apart() const;
-  // The metrics that say different things: the paper's, and balanced accuracy second if it is apart.
+  // The metrics that differ: the paper's, and balanced accuracy second if balanced_apart().
   std::vector<Metric> metrics() const;
   bool has_logs() const;
   int epochs() const;  // of the runs reported; 0 without logs
@@ -103,22 +104,25 @@ class Results {
 // nothing at all can be read.
 Results read_results(std::span<const std::filesystem::path> paths, const ReadOptions& options = {});
 
-// The CSV `rho,strategy,seed,overall,head,medium,tail`, with a last column `data` if there are several data sets or
-// groups; an empty cell is an empty group. Lines that are wrong are named in `warnings`.
+// The CSV `rho,strategy,seed,overall,head,medium,tail`, with a last column `data` if there are several data
+// sets or groups; an empty cell is an empty group. `warnings` name the lines that are wrong.
 std::vector<RunResult> read_csv(std::string_view text, const std::string& source,
                                 std::vector<std::string>& warnings);
 
 double accuracy(const RunResult& run, Metric metric, At at);
 
-// What stands beside the strategy in the name of a series, of the settings that vary: "mixup:alpha=1, rebalance=crt".
+// The part of the name of a series after the strategy, from the settings that vary: "mixup:alpha=1,
+// rebalance=crt".
 std::string beside_strategy(const std::map<std::string, std::string>& settings);
 
 namespace detail {
-// The accuracies of the epoch that is asked for; those of the log's own best epoch if the log cannot tell. (selection.cc)
+// Sets the accuracies to those of the selected epoch, or of the log's own best epoch if the log lacks them.
+// (selection.cc)
 void select_epoch(RunResult& run, Select select, std::vector<std::string>& warnings);
 // Names series and conditions, drops duplicates and odd epochs, sorts: everything after reading.
 Results arrange(std::vector<RunResult> runs, std::vector<std::string> warnings, const ReadOptions& options);
-// What a run was given for a parameter, or its engine or the epochs of its training; empty if that is not known.
+// The value of a run for a parameter, or its engine, or the epochs of its training; empty if that is not
+// known.
 std::string value_of(const RunResult& run, const std::string& key);
 // Warns of runs of a condition that differ in more than their series. (pairs.cc)
 void check_pairs(const Results& results, std::vector<std::string>& warnings);

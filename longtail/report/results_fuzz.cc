@@ -1,4 +1,5 @@
-// Any text is a table of results, with warnings, or an Error; what is taken is arranged into a report's grid.
+// Any text is a table of results, with warnings, or an Error; accepted rows can be arranged into the grid of
+// a report.
 #include <cstdint>
 #include <string_view>
 

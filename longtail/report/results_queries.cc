@@ -1,4 +1,4 @@
-// What is asked of results once they are read (results.cc): names and values.
+// Queries on results that have been read (results.cc): names and values.
 #include <algorithm>
 #include <array>
 #include <cmath>

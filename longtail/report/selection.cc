@@ -1,4 +1,4 @@
-// Which epoch of a run counts as its best, and what made it that.
+// Which epoch of a run counts as its best, and what selected it.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -8,7 +8,7 @@
 namespace longtail::report {
 namespace {
 
-// Balanced accuracy by epoch. A log that does not tell it has it all the same where it is overall accuracy.
+// Balanced accuracy by epoch. If a log lacks it, the overall accuracy serves where the two are equal.
 std::vector<double> balanced_curve(const train::RunLog& log) {
   if (!log.balanced_acc.empty()) return log.balanced_acc;
   return std::abs(log.best.balanced - log.best.accuracy.overall) < 0.011 ? log.test_acc

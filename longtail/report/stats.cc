@@ -70,7 +70,7 @@ double sign_flip_p(std::span<const double> differences) {
     sum += d;
     scale += std::abs(d);
   }
-  // Sums of the same numbers in another order may differ in the last bits; those are ties.
+  // Sums of the same numbers in another order may differ in the last bits; these count as ties.
   const double bound = std::abs(sum) - 1e-12 * scale;
   if (differences.size() > kExactUpTo) return drawn_p(differences, bound);
   return static_cast<double>(count_extreme(differences, 0, bound)) /

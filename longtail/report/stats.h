@@ -20,8 +20,8 @@ double mean(std::span<const double> values);
 // NaN where it is not defined: no value, or one value and kSample.
 double deviation(std::span<const double> values, Deviation kind);
 
-// Two-sided p-value of the mean under random flips of the signs: every one of the 2^n flips up to n = 20,
-// otherwise 100,000 drawn ones, the observed one counted among them.
+// Two-sided p-value of the mean under random flips of the signs: all 2^n flips up to n = 20, otherwise
+// 100,000 random ones; the observed signs count as one of them.
 double sign_flip_p(std::span<const double> differences);
 
 struct Interval {
@@ -34,7 +34,7 @@ Interval bootstrap_interval(std::span<const double> values, double level = 0.95,
 // Holm's step-down correction over all p-values given; the result is in the same order.
 std::vector<double> holm(std::span<const double> p_values);
 
-// How many differences share the sign that most have; zeros agree with nobody.
+// How many differences have the most common sign; zeros count for neither.
 int sign_agreement(std::span<const double> differences);
 
 }  // namespace longtail::report

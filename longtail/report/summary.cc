@@ -12,7 +12,8 @@
 namespace longtail::report {
 namespace {
 
-// What was asked for; in a race its own, once that has a run; else uniform sampling or what is nearest to it.
+// The baseline the user chose; otherwise that of the race, if it has a run; otherwise uniform sampling or the
+// plainest series.
 Series pick_baseline(const Results& results, const SummaryOptions& options) {
   const auto& all = results.series;
   const std::string& wanted = options.baseline;
@@ -64,8 +65,8 @@ Comparison compare(const Results& results, const Series& baseline, const Series&
   return result;
 }
 
-// Holm's correction over all tests. Where balanced accuracy is the overall accuracy, its tests are the same
-// ones and are not counted twice.
+// Holm's correction over all tests. Where balanced accuracy is the overall accuracy, its tests are duplicates
+// and are not counted twice.
 void correct(std::vector<Comparison>& comparisons, bool balanced_apart) {
   const auto counted = [&](const Comparison& c) {
     return c.p && (balanced_apart || c.metric != Metric::kBalanced);
@@ -81,7 +82,7 @@ void correct(std::vector<Comparison>& comparisons, bool balanced_apart) {
   }
 }
 
-// The family of a metric in a condition, and its intervals in the comparisons.
+// Adds the family of each metric in a condition, and sets the intervals of its comparisons.
 void judge(const Results& results, const Condition& condition, Summary& summary) {
   const At at = summary.options.at;
   std::vector<Metric> metrics = results.metrics();
@@ -108,7 +109,7 @@ void judge(const Results& results, const Condition& condition, Summary& summary)
   }
 }
 
-// The groups of which some run of the condition tells an accuracy.
+// The groups for which some run of the condition has an accuracy.
 std::vector<Metric> groups_told(const Results& results, const Condition& condition, At at) {
   std::vector<Metric> told;
   for (const Metric metric : {Metric::kHead, Metric::kMedium, Metric::kTail}) {
@@ -120,7 +121,7 @@ std::vector<Metric> groups_told(const Results& results, const Condition& conditi
   return told;
 }
 
-// A run without one of the `groups` that others have does not tell its worst.
+// A run that lacks one of the `groups` that others have has no worst group.
 double goal_value(const RunResult& run, Goal goal, const std::vector<Metric>& groups, At at) {
   switch (goal) {
     case Goal::kBalanced:
@@ -157,7 +158,7 @@ SeedTable table_of(const Results& results, const Condition& condition, const aut
   return table;
 }
 
-// Balanced accuracy if every run tells it, otherwise overall accuracy.
+// Balanced accuracy if every run has it, otherwise overall accuracy.
 Goal goal_of(const Results& results, Goal wanted) {
   const bool known = std::all_of(results.runs.begin(), results.runs.end(), [](const RunResult& run) {
     return std::isfinite(accuracy(run, Metric::kBalanced, At::kBest));

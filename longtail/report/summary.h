@@ -1,6 +1,6 @@
 // The statistics of a report: means over seeds, differences from a baseline with simultaneous intervals
-// (family.h), what they establish, said in sentences, and the recommendation. The paired differences of the
-// paper's tables are kept beside them; pairs are formed only where both runs of a seed exist.
+// (family.h), what they establish, in sentences, and the recommendation. The paired differences of the
+// paper's tables are kept too; pairs are formed only where both runs of a seed exist.
 #pragma once
 
 #include <map>
@@ -37,13 +37,13 @@ struct Comparison {
   std::vector<std::int64_t> seeds{};
   std::vector<double> differences{};  // series minus baseline, one per seed
   double mean = 0;
-  int agreement = 0;  // seeds that share the sign most have
+  int agreement = 0;  // seeds with the most common sign
   // By least squares over all runs of the condition, with the interval of its family's method. Without missing runs the
   // difference is the mean.
   double difference = 0, low = 0, high = 0;
   Method method = Method::kNone;
   Judgement judgement = Judgement::kCannotTell;
-  // A check, only from kSeedsForTests pairs on.
+  // An extra check, only with kSeedsForTests pairs or more.
   std::optional<double> p{};
   std::optional<double> holm_p{};
   std::optional<Interval> interval{};
@@ -71,24 +71,24 @@ struct Answer {
 struct FamilyOf {
   Condition condition{};
   Metric metric = Metric::kOverall;
-  std::vector<Series> series{};  // as the family's standings
+  std::vector<Series> series{};  // in the order of the family's standings
   Family family{};
 };
 
 struct Summary {
   SummaryOptions options;
   Series baseline;
-  bool balanced_apart = false;          // balanced accuracy is another number than overall
-  Goal goal = Goal::kBalanced;          // what was gone by: overall if balanced accuracy is not known
+  bool balanced_apart = false;          // balanced accuracy differs from overall
+  Goal goal = Goal::kBalanced;          // used for the answers: overall if balanced accuracy is not known
   std::vector<FamilyOf> families;       // by condition, metric
-  std::map<Condition, Family> worst;    // with the goal `worst`, which is no metric, the families of its own
+  std::map<Condition, Family> worst;    // for the goal `worst`, which is no metric: its own families
   std::vector<Comparison> comparisons;  // by condition, series, metric
   std::vector<Answer> answers;          // the most imbalanced condition first
   std::vector<std::string> leads;       // their sentences; none if there is one series only
-  std::vector<Finding> findings;        // a sentence a comparison, in the same order
+  std::vector<Finding> findings;        // one sentence per comparison, in the same order
   std::vector<std::string> remarks;     // about the statistics themselves
 
-  // Whether people are shown it: balanced accuracy not where it is overall accuracy once more.
+  // Whether the report shows a metric: balanced accuracy not where it is the same as overall accuracy.
   bool shows(Metric metric) const { return metric != Metric::kBalanced || balanced_apart; }
 };
 
@@ -105,7 +105,7 @@ SeedTable seed_table(const Results& results, const Condition& condition, Metric 
 Question question_of(const Results& results, const Condition& condition, const Series& baseline,
                      const SummaryOptions& options);
 
-// A sentence a comparison; remarks about the statistics themselves. (findings.cc)
+// One sentence per comparison; remarks about the statistics themselves. (findings.cc)
 Finding finding_of(const Comparison& comparison, const Series& baseline);
 std::vector<std::string> remarks_of(const Results& results, const Summary& summary);
 

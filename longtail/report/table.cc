@@ -53,7 +53,7 @@ bool has_spread(const Table& table, std::size_t column) {
                      [&](const auto& row) { return std::isfinite(row[column].spread); });
 }
 
-// How many decimals a bound has.
+// How many decimals a bound needs (fixed_bound).
 int telling_decimals(double value, int decimals) {
   constexpr int kMore = 4;
   if (!std::isfinite(value)) return decimals;
@@ -197,7 +197,7 @@ std::string latex_part(const Table& table, std::size_t from, std::size_t to, con
   return out + "\\end{table}\n";
 }
 
-// A table of more rows than fit on a page goes over several.
+// A table with more rows than fit on a page is split over several.
 std::size_t latex_parts(const Table& table) {
   return std::max<std::size_t>(1, (table.rows.size() + kRowsOfAPage - 1) / kRowsOfAPage);
 }
@@ -227,7 +227,7 @@ std::string latex_document(const std::vector<Table>& tables) {
     out += "\\input{" + table.id + ".tex}\n";
     waiting += latex_parts(table);
     if (waiting < 6) continue;
-    out += "\\clearpage\n";  // LaTeX keeps only so many floats waiting
+    out += "\\clearpage\n";  // LaTeX can hold only so many pending floats
     waiting = 0;
   }
   return out + "\\end{document}\n";
@@ -269,7 +269,7 @@ std::string to_html(const Table& table) {
       const Cell& cell = table.rows[r][c];
       std::string words = repeats(table, r, c) ? "" : html_escape(printed(cell));
       if (cell.bold && !words.empty()) words.insert(0, "<b>").append("</b>");
-      // A sentence may break over lines, a number never.
+      // A sentence may wrap, a number never.
       const bool sentence = table.columns[c].left && display_width(cell.text) > 32;
       out += fmt::format("<td{}>{}</td>",
                          sentence                ? " class=\"left sentence\""
@@ -285,7 +285,7 @@ std::string to_html(const Table& table) {
 }
 
 std::string to_text(const Table& table) {
-  // A star marks what is bold elsewhere; other numbers get a blank so that digits stay under digits.
+  // A star marks what is bold elsewhere; other numbers get a blank so that digits stay aligned.
   const auto words_of = [&](std::size_t r, std::size_t c) {
     const Cell& cell = table.rows[r][c];
     if (repeats(table, r, c)) return std::string();

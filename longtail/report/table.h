@@ -1,6 +1,6 @@
-// A table that knows its numbers, and five ways of writing it: Markdown, LaTeX (booktabs), CSV, HTML and
-// plain text for a terminal. Printed forms round; the CSV keeps four decimals and gives a deviation a column
-// of its own.
+// A table that keeps its numbers, and five ways of writing it: Markdown, LaTeX (booktabs), CSV, HTML and
+// plain text for a terminal. Printed forms round; the CSV keeps four decimals and gives a deviation its own
+// column.
 #pragma once
 
 #include <limits>
@@ -27,14 +27,14 @@ Cell text(std::string words);
 Cell number(double value, int decimals);
 Cell number(double value, double spread, int decimals);
 Cell difference(double value, int decimals);  // with its sign
-Cell bound(double value, int decimals);       // of an interval: a difference as fixed_bound has it
+Cell bound(double value, int decimals);       // of an interval: a difference, printed by fixed_bound
 Cell bold(Cell cell);
 
 struct Column {
   std::string title{};
   bool left = false;      // words to the left, numbers to the right
   bool grouping = false;  // equal values that follow each other are printed once, with a rule between groups
-  const char* spread = "std";  // what the spread of its cells is called in CSV
+  const char* spread = "std";  // name of the spread of its cells in CSV
 };
 
 struct Table {
@@ -47,8 +47,8 @@ struct Table {
 
 // A number as people read it: "39.7", "+0.04", "n/a". Never "-0.0".
 std::string fixed(double value, int decimals, bool sign = false);
-// The same of a bound: what is not 0 has as many decimals more, four at most, as keep it from reading so. An interval from
-// -0.04 on would else seem to exclude 0.
+// The same for a bound: a value other than 0 gets up to four more decimals, as many as it needs not to read
+// as 0. Otherwise an interval from -0.04 on would seem to exclude 0.
 std::string fixed_bound(double value, int decimals, bool sign = false);
 
 // A cell as the printed forms show it: "39.7 ± 0.4", "n/a".

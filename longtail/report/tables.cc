@@ -1,4 +1,5 @@
-// The tables of accuracies; those of differences are in tables_paired.cc, of data and training in tables_setup.cc.
+// The tables of accuracies; those of differences are in tables_paired.cc, those of data and training in
+// tables_setup.cc.
 #include "longtail/report/tables.h"
 
 #include <fmt/format.h>

@@ -12,7 +12,7 @@
 
 namespace longtail::report {
 
-// The result at the epoch that counts, of a run with a log.
+// The result of a run with a log, at the epoch that counts.
 const train::FullResult& result_of(const RunResult& run, At at);
 // What the log calls a class; "class 7" where it has no name.
 std::string class_name(const train::RunLog& log, std::size_t k);
@@ -20,17 +20,17 @@ std::string class_name(const train::RunLog& log, std::size_t k);
 std::optional<Table> dataset_table(const Results& results);
 std::optional<Table> group_counts_table(const Results& results);
 Table overall_table(const Results& results, const SummaryOptions& options);
-// The same of balanced accuracy; none where it is overall accuracy once more.
+// The same for balanced accuracy; none where that equals overall accuracy.
 std::optional<Table> balanced_table(const Results& results, const SummaryOptions& options);
 // Every difference from the baseline and from the best with its simultaneous interval.
 std::optional<Table> intervals_table(const Summary& summary, const Condition& condition);
-// Seed noise and test-set noise of one run by metric; none without confusion matrices. (tables_noise.cc)
+// Seed noise and test-set noise of one run, by metric; none without confusion matrices. (tables_noise.cc)
 std::optional<Table> noise_table(const Results& results, const Summary& summary, const Condition& condition);
-// The standard deviation, in points, that the choice of test images gives an accuracy. NaN if the log does
-// not tell how many there were.
+// The standard deviation, in points, of an accuracy due to the choice of test images. NaN if the log does not
+// say how many there were.
 double test_noise(const train::RunLog& log, const train::FullResult& result, Metric metric);
-// Every class with Wilson's interval; none for more than 30 classes or five series, which classes_csv has
-// too. (tables_images.cc)
+// Every class with Wilson's interval; none for more than 30 classes or five series, which classes_csv still
+// lists. (tables_images.cc)
 std::optional<Table> classes_table(const Results& results, const Summary& summary,
                                    const Condition& condition);
 std::string classes_csv(const Results& results, At at);
@@ -48,22 +48,22 @@ Table per_seed_groups_table(const Results& results, const Condition& condition,
 std::optional<Table> paired_table(const Results& results, const Summary& summary, const Series& series);
 std::optional<Table> all_pairs_table(const Results& results, const Summary& summary,
                                      const Condition& condition);
-// One line per series, the best first, with half the width of the intervals: what a person can still read when the
-// series are many.
+// One line per series, the best first, with half the width of the intervals: still readable when there are
+// many series.
 std::optional<Table> differences_table(const Results& results, const Summary& summary,
                                        const Condition& condition);
-// More series than are told in sentences and tables of their own.
+// More series than get sentences and tables of their own.
 inline bool many_series(const Results& results) { return results.series.size() > 7; }
 std::optional<Table> best_final_table(const Results& results, const SummaryOptions& options);
 std::optional<Table> calibration_table(const Results& results, const SummaryOptions& options);
-// The accuracy of every class, the most frequent first. The three of classes are in tables_classes.cc; none
-// without logs, the last two none without confusion matrices.
+// The accuracy of every class, the most frequent first. The three tables of classes are in tables_classes.cc;
+// they need logs, and the last two need confusion matrices.
 std::optional<Table> every_class_table(const Results& results, const Condition& condition,
                                        const SummaryOptions& options);
 // Where the images of head, medium and tail go.
 std::optional<Table> group_confusion_table(const Results& results, const Condition& condition,
                                            const SummaryOptions& options);
-// The classes that are most often taken for one other.
+// The classes that are most often mistaken for one other class.
 std::optional<Table> worst_pairs_table(const Results& results, const Condition& condition,
                                        const SummaryOptions& options);
 // The confusion matrices of all seeds added up.
@@ -75,7 +75,7 @@ Confusion confusion_of(const Results& results, const Series& series, const Condi
 std::optional<Table> training_table(const Results& results);
 std::optional<Table> bias_variance_table(const Results& results);
 
-// All that can be made, in the order of a paper.
+// All tables that can be made, in the order of a paper.
 std::vector<Table> all_tables(const Results& results, const Summary& summary);
 
 }  // namespace longtail::report

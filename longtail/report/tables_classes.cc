@@ -1,5 +1,5 @@
-// The tables of single classes: accuracy of each, and what is taken for what (from the confusion matrices of
-// the logs).
+// The tables of single classes: the accuracy of each, and which classes are mistaken for which (from the
+// confusion matrices of the logs).
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -13,7 +13,7 @@
 namespace longtail::report {
 namespace {
 
-constexpr std::size_t kMostClasses = 30, kMostSeries = 5;  // that a table of single classes is printed for
+constexpr std::size_t kMostClasses = 30, kMostSeries = 5;  // for which a table of single classes is printed
 
 // Accuracies of a class over the seeds of a series, and its test images.
 struct ClassAccuracy {
@@ -43,7 +43,7 @@ ClassAccuracy class_accuracy(const Results& results, const Series& series, const
   return own;
 }
 
-// What the intervals by seeds are.
+// Explains the intervals by seeds.
 std::string by_seeds(Method method) {
   switch (method) {
     case Method::kPooled:

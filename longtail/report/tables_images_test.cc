@@ -131,6 +131,23 @@ TEST(ImageTablesTest, WhereSeedsAreMissingItIsSaidHowManyThePairsHave) {
       << table->notes[0];
 }
 
+TEST(ImageTablesTest, TheIntervalsBySeedsAreDunnettsWhereTheSpreadIsOneForAll) {
+  const test::Folder folder("image_pooled");
+  Results results;
+  results.series = {Series("uniform"), Series("progressive")};
+  results.conditions = {Condition(100)};
+  results.seeds = {1, 2};
+  for (const std::int64_t seed : results.seeds) {
+    results.runs.push_back(run_of(folder, "uniform", seed, said({3, 3, 1}, 0)));
+    results.runs.push_back(run_of(folder, "progressive", seed, said({seed == 1 ? 4 : 3, 3, 1}, 0)));
+  }
+  const auto table = image_pairs_table(results, summarise(results, {}), Condition(100));
+  ASSERT_TRUE(table);
+  EXPECT_TRUE(table->notes.at(0).ends_with(
+      "; seeds: Dunnett's, for all strategies together. Neither contains the other."))
+      << table->notes.at(0);
+}
+
 TEST(ImageTablesTest, WhatTheIntervalsBySeedsAreIsAsTheirFamilyIsJudged) {
   const test::Folder folder("image_methods");
   Results results;

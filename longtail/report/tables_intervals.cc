@@ -10,7 +10,8 @@
 namespace longtail::report {
 namespace {
 
-// What the intervals are: of pooled families, and of the metrics whose differences are judged by their own spread.
+// What the intervals are: for pooled families, and for the metrics whose differences are judged by their own
+// spread.
 void note_methods(Table& table, bool pooled, std::vector<std::string> by_own_spread) {
   if (pooled)
     table.notes.emplace_back(

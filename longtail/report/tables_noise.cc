@@ -1,4 +1,4 @@
-// Two sources of chance apart: the seeds, and the test images, which are a sample too.
+// Separates two sources of chance: the seeds, and the test images, which are a sample too.
 #include <fmt/format.h>
 
 #include <algorithm>

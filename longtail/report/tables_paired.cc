@@ -1,4 +1,5 @@
-// The tables of differences from the baseline: a table a series, as in the paper, or, of many series, one for all.
+// The tables of differences from the baseline: one table per series, as in the paper, or one for all if there
+// are many.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,8 +51,8 @@ void note_tests(Table& table, int most, bool tests) {
                        kSeedsForTests, most, fixed(2 / std::exp2(most), 2)));
 }
 
-// The series that are compared in a condition, the best by the goal first; those that do not tell it are the last, by
-// overall accuracy, which every run tells.
+// The series that are compared in a condition, the best by the goal first. Series without a value for the
+// goal come last, by overall accuracy, which every run has.
 std::vector<Series> compared(const Results& results, const Summary& summary, const Condition& condition) {
   const Metric first = summary.balanced_apart && summary.goal == Goal::kBalanced ? Metric::kBalanced
                        : summary.goal == Goal::kTail                             ? Metric::kTail

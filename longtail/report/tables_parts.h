@@ -23,14 +23,15 @@ inline void add_seed_columns(Table& table, const Results& results) {
   for (std::int64_t seed : results.seeds) table.columns.push_back({fmt::format("Seed {}", seed)});
 }
 
-// Of which epoch the accuracies are; a CSV does not say.
+// Which epoch the accuracies belong to; a CSV does not say.
 inline std::string protocol_phrase(const Results& results, const SummaryOptions& options) {
   if (!results.has_logs()) return "as the CSV has them";
   return options.at == At::kBest ? "best epoch" : "last epoch";
 }
 
-// What a log tells beside accuracies is of its own best epoch and of the last: an epoch that the report selects has none
-// of it. The epoch of such a table, and what is added to a caption that does not name it.
+// Apart from accuracies, a log has values only for its own best epoch and the last one, not for an epoch that
+// the report selects. These give the epoch of such a table, and the addition to a caption that does not name
+// it.
 inline std::string logged_epoch_phrase(const Results& results, At at) {
   if (at == At::kLast) return "last epoch";
   return results.select == Select::kAsLogged ? "best epoch" : "the log's best epoch";

@@ -1,4 +1,4 @@
-// The tables of what was compared: data, groups, training, and the bias and variance that a strategy buys.
+// The tables of what was compared: data, groups, training, and the bias and variance of each strategy.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::int64_t median(Counts counts) {
   return (counts[half - 1] + counts[half] + 1) / 2;
 }
 
-// A table with a column a condition that has a log.
+// A table with one column for each condition that has a log.
 std::optional<Table> by_condition(
     const Results& results, Table table,
     const std::vector<std::pair<std::string, std::function<std::string(const RunResult&)>>>& rows) {
@@ -48,7 +48,7 @@ std::optional<Table> by_condition(
   return table;
 }
 
-// With the thresholds, if all logs have the same ones: thirds are cut elsewhere in every condition.
+// With the thresholds, if all logs have the same ones: thirds are cut elsewhere in each condition.
 std::array<std::string, 3> group_titles(const Results& results) {
   std::set<std::string> definitions;
   std::set<std::array<std::int64_t, 2>> cuts;
@@ -65,7 +65,7 @@ std::array<std::string, 3> group_titles(const Results& results) {
           fmt::format("Tail (n ≤ {})", low)};
 }
 
-// The value that all logs share, or all values with "varies".
+// The value that all logs share, or "varies" and all values.
 std::string common(const Results& results, const std::string& key) {
   std::set<std::string> values;
   for (const RunResult& run : results.runs) {
@@ -243,7 +243,7 @@ std::optional<Table> bias_variance_table(const Results& results) {
            text(description(name)), text(range(a.bias, b.bias)), text(range(a.head, b.head)),
            text(range(a.tail, b.tail))});
     } catch (const base::Error&) {
-      continue;  // a strategy that this program does not know, or whose course only a training tells
+      continue;  // a strategy that this program does not know, or whose course only a training shows
     }
   }
   if (table.rows.empty()) return std::nullopt;

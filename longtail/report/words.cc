@@ -16,7 +16,7 @@ namespace {
 using base::quote::markdown;
 
 bool is_against(const Table& table) { return table.id.starts_with("against"); }
-// The tables a person wants first.
+// The tables that a reader wants first.
 bool is_main(const Table& table) {
   return table.id == "overall" || table.id == "balanced" ||
          (table.id.starts_with("groups_") && !table.id.starts_with("groups_std"));
@@ -72,7 +72,7 @@ std::string report_facts(const Results& results) {
   };
   std::set<std::string> strategies;
   std::set<double> ratios;
-  std::set<int> epochs;  // of the trainings, also of those behind rebalanced runs
+  std::set<int> epochs;  // of the trainings, including those behind rebalanced runs
   for (const RunResult& run : results.runs) {
     strategies.insert(run.strategy);
     ratios.insert(run.rho);
@@ -103,8 +103,8 @@ std::string report_title(const Report& report) {
     if (!study.name.empty()) studies.push_back(study.name);
   }
   for (const std::string& dataset : datasets) {
-    // Data of one's own has a path (folder:pics/clean) and no name: the study's says more, and the last part
-    // of the path is better than all of it.
+    // A user's own data has a path (folder:pics/clean) and no name: the name of the study says more, and the
+    // last part of the path is better than all of it.
     const auto found = known.find(dataset);
     const std::size_t colon = dataset.find(':');
     if (found != known.end()) {

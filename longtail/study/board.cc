@@ -7,7 +7,7 @@
 namespace longtail::study {
 namespace {
 
-// Mean seconds per epoch, by rho (the size of the subset) and over all.
+// Mean seconds per epoch, for each rho (it sets the size of the subset) and over all runs.
 class Pace {
  public:
   void add(double rho, double seconds, double epochs) {
@@ -76,7 +76,7 @@ double seconds_left(const Board& board) {
     const double rho = board.plan.runs[i].config.subset.rho;
     if (state.epoch > 0 && state.seconds > 0) {
       pace.add(rho, state.seconds, state.epoch);
-    } else if (board.seats[i].ours && last.seconds_left > 0) {  // what the first run expects of its epochs
+    } else if (board.seats[i].ours && last.seconds_left > 0) {  // a run's own estimate, before any is finished
       pace.add(rho, last.seconds_left, last.epochs - last.epoch - last.part);
     }
   }

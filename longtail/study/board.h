@@ -1,5 +1,5 @@
-// What is known of a whole study at a moment: the state of every run, what our own children last said, and
-// how long the rest will take. The runner keeps it, the views show it.
+// A snapshot of a whole study: the state of every run, the last event of each of our children, and how long
+// the rest will take. The runner keeps it up to date, the views show it.
 #pragma once
 
 #include <chrono>
@@ -14,9 +14,9 @@ namespace longtail::study {
 
 struct Seat {
   RunState state;
-  bool selected = true;  // false: the run of another shard
+  bool selected = true;  // false: the run belongs to another shard
   bool ours = false;     // a child of this process works on it
-  Event last;            // what the child last said
+  Event last;            // the child's last event
   std::chrono::steady_clock::time_point start;
 };
 
@@ -25,7 +25,7 @@ struct Board {
   std::string folder;
   std::vector<Seat> seats;  // one per run, in the order of the plan
   std::vector<std::optional<std::size_t>>
-      parents{};  // of each run: the place of the run it is rebalanced from
+      parents{};  // for each run, the index of the run it is rebalanced from
   int jobs = 1;
   bool stopping = false;
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
@@ -37,10 +37,10 @@ struct Board {
 Board make_board(const Plan& plan, const std::filesystem::path& folder,
                  const std::vector<std::size_t>& selection);
 
-// Looks at the folder again for every run that may have changed.
+// Reads the folder again for every run that may have changed.
 void refresh(Board& board);
 
-// Seconds until the selected runs are done, from what runs have taken so far; NaN if nothing is known yet.
+// Seconds until the selected runs are done, estimated from the runs so far; NaN if nothing is known yet.
 double seconds_left(const Board& board);
 
 }  // namespace longtail::study

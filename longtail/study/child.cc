@@ -21,10 +21,10 @@ namespace {
 
 constexpr std::size_t kLastWords = 600;
 
-// In the child, between fork and exec: only calls that are safe there.
+// Runs in the child between fork and exec, so it makes only calls that are safe there.
 [[noreturn]] void become(const char* program, char* const* arguments, int out, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(kNotStarted);  // it died before that line
+  if (::getppid() != parent) ::_exit(kNotStarted);  // the parent died before prctl took effect
   const int null = ::open("/dev/null", O_RDONLY);
   if (null >= 0) ::dup2(null, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);

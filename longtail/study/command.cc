@@ -33,7 +33,7 @@ struct Pipe {
   }
 };
 
-// Reads both pipes to their ends, so that neither fills up.
+// Reads both pipes to the end at the same time, so that neither fills up.
 void drain(Pipe& out, Pipe& err, CommandResult& result) {
   while (out.ends[0] >= 0 || err.ends[0] >= 0) {
     std::array<pollfd, 2> waits = {pollfd{out.ends[0], POLLIN, 0}, pollfd{err.ends[0], POLLIN, 0}};

@@ -1,4 +1,4 @@
-// Runs another program and gives back what it said. No shell in between.
+// Runs another program, without a shell, and returns its output.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 namespace longtail::study {
 
 struct CommandResult {
-  bool found = true;  // false: there is no such program in PATH
+  bool found = true;  // false: the program is not in PATH
   int code = 0;
   std::string out;
   std::string err;

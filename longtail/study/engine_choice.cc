@@ -9,7 +9,7 @@
 namespace longtail::study {
 namespace {
 
-// The numbers of classes and channels are the data's, and no engine minds them.
+// The numbers of classes and channels depend on the data, and no engine cares about them.
 nn::ResNetSpec network_of_run(const PlannedRun& run) { return train::network_of(run.config, 1, 3); }
 
 // The engines that `auto` may take for a network here, the best first.
@@ -23,7 +23,7 @@ std::vector<std::string> automatic_engines(const nn::ResNetSpec& network) {
   return names;
 }
 
-// None for a name of an earlier version.
+// Null for an engine name of an earlier version.
 const nn::EngineInfo* known_engine(std::string_view name) {
   const auto& all = nn::engines();
   const auto found =

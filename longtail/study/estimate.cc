@@ -26,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double kBudget = 1.5;  // seconds for each of training and prediction
 constexpr int kMostRounds = 20;
 
-// The shape of a data set: all that time depends on.
+// The shape of a data set: the only property that affects the time.
 struct Shape {
   int channels = 3;
   std::vector<std::int64_t> train_counts;
@@ -57,7 +57,8 @@ RunSize size_of(const PlannedRun& run, const Shape& shape) {
           static_cast<int>(counts.size())};
 }
 
-// Seconds of a round: the fastest, or the mean, of as many as the budget has, after one to warm up.
+// Seconds per round after one warm-up round: the fastest (or the mean, if `usual`) of as many as the budget
+// allows.
 double time_of(const std::function<void()>& work, bool usual) {
   work();
   double best = 1e9;
@@ -91,7 +92,7 @@ Speed measure(const train::RunConfig& config, const RunSize& run, int threads, b
   const auto loss =
       nn::make_loss(config.loss, std::vector<std::int64_t>(static_cast<std::size_t>(run.classes), 1));
   const auto size = static_cast<std::size_t>(config.batch_size);
-  // Small numbers in either layout.
+  // Bytes that are small numbers in either layout.
   const std::vector<std::uint8_t> pixels(
       data::bytes_per_image(engine->input_layout(), {run.channels, spec.side}) * size, 0x3c);
   std::vector<std::int32_t> labels(size);
@@ -106,7 +107,7 @@ Speed measure(const train::RunConfig& config, const RunSize& run, int threads, b
   return speed;
 }
 
-// The mean of `jobs` measurements that are made at the same time.
+// The mean of `jobs` measurements made at the same time.
 Speed measure_together(const train::RunConfig& config, const RunSize& run, int threads, int jobs) {
   std::vector<Speed> speeds(static_cast<std::size_t>(jobs));
   base::ThreadPool together(jobs);
@@ -121,8 +122,8 @@ Speed measure_together(const train::RunConfig& config, const RunSize& run, int t
   return mean;
 }
 
-// Seconds of a run. The epochs that it takes over from another one of the study cost nothing; a rebalanced run computes
-// features only, without a backward pass.
+// Seconds of a run. Epochs taken over from another run of the study cost nothing. A rebalanced run only
+// computes features, without a backward pass.
 double seconds_of(const PlannedRun& run, const RunSize& size, const Speed& speed,
                   const std::optional<Beginning>& beginning) {
   const double testing = static_cast<double>(size.test_images) * speed.image_seconds;

@@ -1,5 +1,5 @@
-// Whether the runs of a study can be, and how long they will take, from a short measurement of the real
-// engine on made-up pixels.
+// Whether the runs of a study are possible, and how long they will take, estimated from a short measurement
+// of the real engine on made-up pixels.
 #pragma once
 
 #include <string>
@@ -9,28 +9,28 @@
 
 namespace longtail::study {
 
-// What a run works on.
+// The size of a run's data.
 struct RunSize {
   std::int64_t images = 0;  // in the subset
-  std::int64_t steps = 0;   // an epoch
+  std::int64_t steps = 0;   // per epoch
   std::int64_t test_images = 0;
   int channels = 3;
   int classes = 0;
 };
 
-// One a run, without training. An Error says what would stop a run: data that is not there, a class with too
-// few images, a batch larger than the subset. Published data need not be there: its sizes are known.
+// One size per run, without training. An Error says what would stop a run: missing data, a class with too few
+// images, a batch larger than the subset. Published data may be missing: its sizes are known.
 std::vector<RunSize> run_sizes(const std::vector<PlannedRun>& runs, const std::string& data);
 
 struct Estimate {
   std::vector<double> seconds;   // of each run
-  double step_seconds = 0;       // of the first run, for people
+  double step_seconds = 0;       // of the first run, for display only
   double images_per_second = 0;  // prediction
 };
 
 // Takes a few seconds for each kind of network. An Error if the engine cannot run here. Without `jobs` the
-// fastest of several rounds counts: what an idle machine would need. With it the mean while so many runs work
-// at the same time, beside whatever else the machine has to do.
+// fastest of several rounds counts: what an idle machine would need. With `jobs` it is the mean while that
+// many runs work at the same time, next to whatever else the machine is doing.
 Estimate estimate(const std::vector<PlannedRun>& runs, const std::vector<RunSize>& sizes, int threads,
                   int jobs = 0);
 

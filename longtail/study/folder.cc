@@ -28,7 +28,7 @@ using nlohmann::json;
 constexpr int kSchema = 1;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-// Parses a small JSON file of ours; every mistake is an Error that names the file.
+// Parses one of our small JSON files; any fault is an Error that names the file.
 template <class Read>
 auto read_json(const fs::path& path, const std::string& way_out, Read read) {
   try {
@@ -50,8 +50,8 @@ void write_if_changed(const fs::path& path, const std::string& text) {
   base::write_atomically(path, text);
 }
 
-// Besides what makes the run what it is: where its data are and how it is to be done, for whoever does it later and
-// elsewhere.
+// Adds to the identity of the run where its data are and how to do it, for a process that does it later or on
+// another machine.
 json run_json(const PlannedRun& run) {
   json config = train::config_map(run.config);
   config["keep_epochs"] = train::run_params().find("keep_epochs")->get(run.config);
@@ -69,7 +69,7 @@ json run_json(const PlannedRun& run) {
   return object;
 }
 
-// Does not recompute the hash: a machine without the study's engine may still look.
+// Does not recompute the hash, so that a machine without the study's engine can still read the plan.
 PlannedRun parse_run(const json& object) {
   PlannedRun run;
   run.name = object.at("name").get<std::string>();
@@ -113,7 +113,7 @@ void read_progress(const fs::path& folder, RunState& state) {
       return 0;
     });
   } catch (const base::Error&) {
-    state.epoch = 0;  // only for show
+    state.epoch = 0;  // it is only for display
   }
 }
 
@@ -139,7 +139,7 @@ void read_result(const fs::path& folder, RunState& state) {
     if (!log.predictions.empty())
       train::read_predictions(train::predictions_path(folder / "log.json"), log.predictions);
   } catch (const base::StorageError&) {
-    throw;  // nobody knows what is in them
+    throw;  // the content is unknown, so not damage
   } catch (const base::Error& error) {
     state.note = error.what();
   }
@@ -163,7 +163,7 @@ void write_run(const fs::path& run_folder, const PlannedRun& run) {
   write_if_changed(run_folder / "run.json", run_json(run).dump(1) + "\n");
 }
 
-// The names of the runs in study.json as it is, before it is written again; none if it is not there or damaged.
+// The names of the runs in the current study.json, before it is rewritten; empty if it is missing or damaged.
 std::set<std::string> names_on_record(const fs::path& folder) {
   try {
     const std::vector<std::string> names = recorded_runs(folder);
@@ -175,8 +175,8 @@ std::set<std::string> names_on_record(const fs::path& folder) {
   }
 }
 
-// The hash of the run that a folder was made for. Empty for one that a person has named (moved away, or a copy): a
-// folder of the study has its name in its run.json, or on record.
+// The hash of the run that a folder was made for. Empty for a folder that a person has named (moved away, or
+// a copy): a folder of the study has its name in its run.json or in `on_record`.
 std::string promised_hash(const fs::path& run_folder, const std::set<std::string>& on_record) {
   try {
     return read_json(run_folder / "run.json", [&](const json& object) {
@@ -189,7 +189,7 @@ std::string promised_hash(const fs::path& run_folder, const std::set<std::string
   }
 }
 
-// Whether the folder of a run, if there is one, holds nothing but what it is made with.
+// Whether the folder of a run is missing or holds only the files it was created with.
 bool is_untouched(const fs::path& run_folder) {
   if (!base::present(run_folder)) return true;
   std::error_code error;
@@ -199,14 +199,14 @@ bool is_untouched(const fs::path& run_folder) {
   });
 }
 
-// And nobody works there.
+// The same, and no process works in it.
 bool is_fresh(const fs::path& run_folder) {
   return is_untouched(run_folder) && !FileLock::is_held(lock_path(run_folder));
 }
 
-// The old folder of a run gets its new name, in the place of one in which nothing has been done, unless somebody works
-// in either. The name that the run has from now on. The new name goes into run.json first: after a kill the folder is
-// called so too, or has its old name, which is still on record.
+// Renames the old folder of a run, replacing a folder in which nothing has been done, unless a process works
+// in either. Returns the name that the run has from now on. The new name is written to run.json first: after
+// a kill the folder has either that name or its old one, which is still on record.
 std::string moved(const fs::path& folder, const std::string& old, const PlannedRun& run) {
   const fs::path from = run_folder(folder, old), to = run_folder(folder, run.name);
   const auto lock = FileLock::try_take(lock_path(from));
@@ -222,13 +222,13 @@ std::string moved(const fs::path& folder, const std::string& old, const PlannedR
   return run.name;
 }
 
-// The name of a run changes where a parameter becomes an axis, and it is the same run all the same, as its hash says:
-// its folder gets the new name. One that somebody works in keeps the old one, and so does the plan. Whether the plan
-// has changed.
+// The name of a run changes when a parameter becomes an axis, but its hash shows that it is the same run, so
+// its folder is renamed. While a process works in it, folder and plan keep the old name. Returns whether the
+// plan has changed.
 bool rename_folders(Plan& plan, const fs::path& folder) {
   std::vector<std::string> old = strangers(folder, plan);
   if (old.empty()) return false;
-  // Those with something in them first: what is in them must not be done again.
+  // Folders with results first: that work must not be repeated.
   std::stable_partition(old.begin(), old.end(),
                         [&](const std::string& name) { return !is_fresh(run_folder(folder, name)); });
   const std::set<std::string> on_record = names_on_record(folder);
@@ -250,7 +250,7 @@ bool rename_folders(Plan& plan, const fs::path& folder) {
   return changed;
 }
 
-// The folders of the runs and what is in each from the beginning; those that are there stay as they are.
+// Creates the folders of the runs with their initial files; existing folders stay as they are.
 void make_run_folders(const Plan& plan, const fs::path& folder) {
   for (const PlannedRun& run : plan.runs) {
     base::make_folder(run_folder(folder, run.name));
@@ -264,7 +264,7 @@ void write_plan(const Plan& plan, const fs::path& folder) {
 
 constexpr std::string_view kWritten = "# Written by longtail ";
 
-// The study.toml of a person is not written over.
+// A study.toml that a person wrote is not overwritten.
 void require_own_study_file(const fs::path& folder) {
   const fs::path path = folder / "study.toml";
   if (!base::present(path) || base::read_text(path).starts_with(kWritten)) return;
@@ -285,7 +285,7 @@ FileLock lock_study(const fs::path& folder, const std::function<void(const std::
 
 Plan open_study(const StudyFile& study, const fs::path& folder, const std::string& version,
                 const std::function<void(const std::string&)>& on_wait) {
-  // Refuse before anything is made.
+  // Refuse before anything is created.
   const std::string engine = engine_of(study, folder);
   require_networks(engine, resolve(study, engine));
   require_own_study_file(folder);
@@ -302,10 +302,10 @@ Plan open_study(const StudyFile& study, const fs::path& folder, const std::strin
 }
 
 Plan reopen_study(const fs::path& folder, const std::function<void(const std::string&)>& on_wait) {
-  read_plan(folder);  // an Error before anything is made
+  read_plan(folder);  // fails before anything is created
   const FileLock lock = lock_study(folder, on_wait);
   Plan plan = read_plan(folder);
-  // A process may have been killed between the renaming and the writing of the plan.
+  // A process may have been killed after renaming folders and before writing the plan.
   if (rename_folders(plan, folder)) write_plan(plan, folder);
   make_run_folders(plan, folder);
   return plan;
@@ -405,7 +405,7 @@ RunState inspect_idle(const fs::path& place, const PlannedRun& run) {
     try {
       read_result(place, state);
       state.status = Status::kDone;
-    } catch (const base::DamagedFile& error) {  // it changed since it was looked at
+    } catch (const base::DamagedFile& error) {  // it changed since it was checked
       state.status = Status::kDamaged;
       state.note = error.what();
     }

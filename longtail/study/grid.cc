@@ -22,7 +22,7 @@ constexpr std::size_t kMostRuns = 100'000;
 // A file system takes 255 bytes, and `study collect` writes NAME.predictions under a temporary name first.
 constexpr std::size_t kLongestName = 230;
 
-// Letters, digits and a few harmless signs: safe in any file system and any shell.
+// Keeps letters, digits and a few harmless characters: safe in any file system and any shell.
 std::string safe(const std::string& text) {
   std::string result;
   for (const char c : text) {
@@ -39,7 +39,7 @@ std::string value_of(const train::RunConfig& config, const std::string& key) {
   return train::run_params().find(key)->get(config);
 }
 
-// As it stands in the name of a run: of a file only its own name, wherever it lies.
+// The value as it appears in the name of a run: of a path only the file name.
 std::string said_in_name(const train::RunConfig& config, const std::string& key) {
   const std::string value = value_of(config, key);
   return safe(train::names_file(key, value) ? std::filesystem::path(value).filename().string() : value);
@@ -68,7 +68,7 @@ std::string single_value(const StudyFile& study, const char* key, const std::str
   return setting ? setting->values[0] : otherwise;
 }
 
-// The profile that all runs of the study have, decided, if there is one.
+// The resolved profile, if all runs of the study share one.
 std::optional<data::SubsetConfig> common_profile(const StudyFile& study) {
   for (const char* key : {"profile", "dataset"}) {
     if (const Setting* setting = study.find(key); setting && setting->axis()) return std::nullopt;
@@ -77,7 +77,7 @@ std::optional<data::SubsetConfig> common_profile(const StudyFile& study) {
                        single_value(study, "dataset", train::RunConfig{}.dataset));
 }
 
-// What says how classes are cut (`rho`, `n_max`, `class_order`) where no run of the study cuts them so.
+// Refuses a setting of how classes are cut (`rho`, `n_max`, `class_order`) that has no effect in any run.
 void refuse_idle_cut(const StudyFile& study, const Setting& setting) {
   auto profile = common_profile(study);
   if (!profile || data::takes_ratio(*profile)) return;
@@ -127,11 +127,11 @@ std::size_t combinations(const StudyFile& study) {
 }
 
 // The configuration of one combination: `index` counts through the axes, the last one fastest. Parameters of
-// strategies come last, when the strategy is known.
+// strategies are applied last, when the strategy is known.
 struct Combination {
   train::RunConfig config;
   std::map<std::string, std::string> params;  // of the trainer
-  std::vector<std::size_t> place;             // which value it has of each setting
+  std::vector<std::size_t> place;             // for each setting, the index of its value
 };
 Combination combination(const StudyFile& study, std::size_t index, const std::string& engine) {
   Combination result;
@@ -153,7 +153,7 @@ Combination combination(const StudyFile& study, std::size_t index, const std::st
   return result;
 }
 
-// What `make` makes; a combination it refuses is blamed on the line of the parameter that the refusal names.
+// Calls `make`. If it refuses the combination, the error gets the line of the parameter that it names.
 template <class Make>
 PlannedRun named_line(const StudyFile& study, const Make& make) {
   try {
@@ -167,7 +167,7 @@ PlannedRun named_line(const StudyFile& study, const Make& make) {
   }
 }
 
-// What the run is in words, seed and hash. Words that are too long lose their end: the hash tells the runs apart.
+// The name of a run: `words`, seed and hash. Words that are too long are cut: the hash tells the runs apart.
 std::string full_name(const std::string& words, const PlannedRun& run) {
   const std::string end = fmt::format("-seed{}-{}", run.config.seed, run.hash.substr(0, kHashDigits));
   return words.substr(0, kLongestName - end.size()) + end;
@@ -199,7 +199,8 @@ std::string toml_values(const std::string& type, const std::vector<std::string>&
   return parts.size() == 1 ? parts[0] : "[" + base::join(parts, ", ") + "]";
 }
 
-// The type of a parameter of a strategy is not asked for: what is no number is text, and reads back as such.
+// The type of a strategy's parameter is not looked up: what is not a number is text, and is read back as
+// text.
 std::string setting_toml(const Setting& setting) {
   const auto* entry = train::run_params().find(setting.key);
   const bool numbers =
@@ -209,14 +210,14 @@ std::string setting_toml(const Setting& setting) {
   return fmt::format("{} = {}\n", setting.key, toml_values(type, setting.values));
 }
 
-// A JSON value of a trainer's kinds is a TOML value too.
+// The JSON values that trainers may have are valid TOML too.
 std::string param_toml(const Setting& setting) {
   const std::string values = base::join(setting.values, ", ");
   return fmt::format("{} = {}\n", quoted(setting.key), setting.axis() ? "[" + values + "]" : values);
 }
 
-// What a case sets. One whose settings were all replaced on the command line is the grid as it is; it must say
-// something, so it says the seed again, which changes neither a run nor its name.
+// The settings of a case. If the command line replaced them all, the case equals the grid. It must set
+// something, so it repeats the seed, which changes neither a run nor its name.
 std::string case_toml(const StudyFile& study, const std::vector<Setting>& settings) {
   std::string text = "\n[[case]]\n";
   for (const Setting& setting : settings) text += setting_toml(setting);
@@ -275,7 +276,7 @@ std::string run_hash(const PlannedRun& run) {
 
 namespace {
 
-// The run becomes one of the trainer: no engine, and the params that vary in its name.
+// Makes the run one of the trainer: without an engine, and with the varying params in its name.
 void hand_over(const StudyFile& study, const std::map<std::string, std::string>& params, PlannedRun& run) {
   run.trainer = study.trainer;
   run.trainer->params = params;
@@ -306,7 +307,7 @@ std::vector<std::optional<std::size_t>> parents_of(std::span<const PlannedRun> r
     auto parent = places.end();
     try {
       parent = places.find(parent_hash(run));
-    } catch (const base::StorageError&) {  // a file of the run is not here; whoever only looks may go on
+    } catch (const base::StorageError&) {  // a file of the run is missing here; read-only commands still work
     }
     parents.push_back(parent == places.end() ? std::nullopt : std::optional(parent->second));
   }
@@ -315,14 +316,14 @@ std::vector<std::optional<std::size_t>> parents_of(std::span<const PlannedRun> r
 
 std::vector<std::optional<Beginning>> beginnings_of(std::span<const PlannedRun> runs) {
   std::vector<std::optional<Beginning>> result(runs.size());
-  std::map<std::string, std::vector<std::size_t>> related;  // only these are worth a closer look
+  std::map<std::string, std::vector<std::size_t>> related;  // only runs in the same list are compared
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const train::RunConfig& config = runs[i].config;
     if (runs[i].trainer || config.rebalance != train::kNoRebalance) continue;
     std::string part;
     try {
       part = train::common_part(config);
-    } catch (const base::StorageError&) {  // a file of the run is not here, as in parents_of
+    } catch (const base::StorageError&) {  // a file of the run is missing here, as in parents_of
       continue;
     }
     std::vector<std::size_t>& before = related[part];
@@ -338,7 +339,7 @@ std::vector<std::optional<Beginning>> beginnings_of(std::span<const PlannedRun> 
 
 namespace {
 
-// Where the study speaks of a key: "paper.toml:12: ", or nothing.
+// Where the study sets a key: "paper.toml:12: ", or nothing.
 std::string line_of(const StudyFile& study, std::string_view key) {
   std::vector<std::vector<Setting>> all = study.cases;
   all.push_back(study.settings);
@@ -350,7 +351,8 @@ std::string line_of(const StudyFile& study, std::string_view key) {
   return "";
 }
 
-// What is rebalanced must be trained somewhere, once, where it can be seen.
+// The trained run behind each rebalanced run must be in the study, so that it is trained once and in plain
+// sight.
 void check_parents(const StudyFile& study, const std::vector<PlannedRun>& runs,
                    const std::set<std::string>& hashes) {
   for (const PlannedRun& run : runs) {
@@ -370,13 +372,13 @@ void check_parents(const StudyFile& study, const std::vector<PlannedRun>& runs,
   }
 }
 
-// A run and where it stands in the grid, whose first axis varies slowest.
+// A run and its place in the grid, whose first axis varies slowest.
 struct PlacedRun {
   std::vector<std::size_t> place;
   PlannedRun run;
 };
 
-// The runs of a study without cases that have not been seen before. `grid` is the study that it is a case of.
+// Adds the new runs of a study without cases. `grid` is the study of which it is a case.
 void add_runs(const StudyFile& grid, const StudyFile& study, const std::string& engine,
               std::set<std::string>& seen, std::vector<PlacedRun>& runs,
               const std::vector<std::string>& also) {
@@ -392,8 +394,8 @@ void add_runs(const StudyFile& grid, const StudyFile& study, const std::string& 
     PlannedRun run = named_line(study, [&] { return make_run(chosen.config, axes); });
     if (study.trainer) hand_over(study, chosen.params, run);
     std::vector<std::size_t> place = chosen.place;
-    place.resize(grid.settings.size());  // the settings of a case alone come behind
-    // A strategy that does not take an axis meets itself again at every value of it, a case another case.
+    place.resize(grid.settings.size());  // settings that only a case has come last
+    // A strategy that ignores an axis gives the same run at each of its values; cases may repeat runs too.
     if (seen.insert(run.hash).second) runs.push_back({std::move(place), std::move(run)});
   }
 }
@@ -411,7 +413,7 @@ std::vector<PlannedRun> resolve(const StudyFile& study, const std::string& engin
     }
     add_runs(study, study.of_case(settings), engine, seen, placed, also);
   }
-  // All cases of a seed before the next: they can be compared as soon as one seed is through.
+  // All cases of one seed come before the next seed: they can be compared as soon as one seed is finished.
   if (!study.cases.empty()) {
     std::stable_sort(placed.begin(), placed.end(),
                      [](const PlacedRun& a, const PlacedRun& b) { return a.place < b.place; });

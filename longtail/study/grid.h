@@ -1,5 +1,5 @@
-// The runs of a study: every combination of the axes, each with its whole configuration and a name that says
-// what it is and changes when anything that matters changes.
+// The runs of a study: every combination of the axes, each with its whole configuration and a name that
+// describes it and changes whenever anything that matters changes.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace longtail::study {
 
-inline constexpr std::size_t kHashDigits = 10;  // of the hash, at the end of the name of a run
+inline constexpr std::size_t kHashDigits = 10;  // of the hash at the end of a run's name
 
 struct PlannedRun {
   std::string name;  // "progressive-rho100-seed42-1a2b3c4d5e": its folder under runs/, at most 230 bytes
@@ -23,34 +23,34 @@ struct PlannedRun {
   std::optional<Trainer> trainer{};
 };
 
-// Of a run that is rebalanced after training: the hash of the run that is trained, which is a run of the same
-// study. Empty for other runs.
+// For a run that is rebalanced after training: the hash of the trained run, which belongs to the same study.
+// Empty for other runs.
 std::string parent_hash(const PlannedRun& run);
-// Of each run: the place of that run.
+// For each run, the index of that trained run.
 std::vector<std::optional<std::size_t>> parents_of(std::span<const PlannedRun> runs);
 
-// The run of the study that another one begins as (train/beginning.h), and for how many epochs.
+// The run with which another run shares its first epochs (train/beginning.h), and how many they are.
 struct Beginning {
-  std::size_t run = 0;  // its place in the study
+  std::size_t run = 0;  // its index in the study
   int epochs = 0;
 };
-// Of each run: the one before it that it is alike for the most epochs, the first of several. None for most, and none
-// where the network of an earlier epoch is to be kept.
+// For each run, the earlier run with which it shares the most epochs, the first one if several do. Most runs
+// have none. Nor does a run that must keep the network of one of the shared epochs.
 std::vector<std::optional<Beginning>> beginnings_of(std::span<const PlannedRun> runs);
 
-// In the order of the file: the axis written first varies slowest. `engine` is what the file's `auto` means
-// in this study. An axis of a strategy's parameter multiplies only the strategies that take it. With cases:
-// all of them at one place of the grid before the next.
+// The runs in the order of the file: the axis written first varies slowest. `engine` is what the file's
+// `auto` means in this study. An axis over a strategy's parameter multiplies only the strategies that take
+// it. All cases at one point of the grid come before the next point.
 std::vector<PlannedRun> resolve(const StudyFile& study, const std::string& engine);
 
-// The run of one configuration, named by strategy, rho, seed and the keys in `also`.
+// The run of one configuration, named after strategy, rho, seed and the keys in `also`.
 PlannedRun make_run(const train::RunConfig& config, const std::vector<std::string>& also = {});
 
-// The SHA-256 that the name of a run promises, computed again.
+// Computes the SHA-256 in the name of a run again.
 std::string run_hash(const PlannedRun& run);
 
-// The study as a file that says everything: every parameter written out, `engine` in place of auto; of [run] what the
-// study says. Reading it again gives the same runs.
+// The study as a file with every parameter written out and `engine` in place of auto; of [run] only what the
+// study sets. Reading it again gives the same runs.
 std::string resolved_toml(const StudyFile& study, const std::string& engine);
 
 // The engine the file asks for ("auto" if it does not say). The engine cannot be an axis.

@@ -36,7 +36,7 @@ int open_for_lock(const fs::path& path) {
 
 void sign(int fd) {
   const std::string text = fmt::format("{}, process {}\n", host_name(), ::getpid());
-  // Only for people: a full disk here is no reason to stop.
+  // The text is only for people, so a full disk is no reason to stop.
   if (::ftruncate(fd, 0) != 0 || ::pwrite(fd, text.data(), text.size(), 0) < 0) return;
 }
 
@@ -65,7 +65,7 @@ FileLock FileLock::take(const fs::path& path) {
 
 bool FileLock::is_held(const fs::path& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0 && errno != ENOENT && errno != ENOTDIR) {  // not knowing is not the same as nobody
+  if (fd < 0 && errno != ENOENT && errno != ENOTDIR) {  // unknown does not mean free
     base::fail<base::StorageError>("cannot look at {}: {}", path.string(), std::strerror(errno));
   }
   if (fd < 0) return false;

@@ -18,8 +18,8 @@ using nlohmann::json;
 
 constexpr std::uint64_t kLargestRecord = std::uint64_t{1} << 30;
 
-// Not knowing is not the same as nothing being there.
-// What `read` takes from a JSON file of ours; every mistake is an Error that names the file.
+// Returns what `read` takes from one of our JSON files. Any fault is an Error that names the file: unreadable
+// is not the same as missing.
 template <class Read>
 auto read_record(const fs::path& path, Read read) {
   try {
@@ -85,7 +85,7 @@ std::optional<std::string> damage(const fs::path& folder) {
     }
     train::read_log(folder / "log.json");
     return std::nullopt;
-  } catch (const base::DamagedFile& error) {  // not what could not be read: nobody knows what that is
+  } catch (const base::DamagedFile& error) {  // an unreadable file is not known to be damaged
     return error.what();
   }
 }

@@ -25,18 +25,18 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr seconds kLookAgain(2);  // at what other processes did
+constexpr seconds kLookAgain(2);  // interval of checks on other processes
 constexpr milliseconds kTick(400);
 constexpr int kBusy = 75;
-// The kernel has it while it runs, whatever becomes of its file: of one that is built again the rest of the study is
-// still done by the build that was started.
+// The kernel keeps the running program, whatever happens to its file: after a rebuild the rest of the study
+// is still done by the build that was started.
 constexpr const char* kThisProgram = "/proc/self/exe";
 constexpr int kMostAttempts =
-    3;  // of one run by one process; more means that something is wrong with the place
+    3;  // per run and process; more means that the machine or folder has a problem
 
 std::atomic<int> signals_seen = 0;
 
-// Counts SIGINT, SIGTERM and SIGHUP while it lives, those that were ignored before excepted.
+// Counts SIGINT, SIGTERM and SIGHUP while it exists, except those that were ignored before.
 class SignalWatch {
  public:
   SignalWatch() {
@@ -89,7 +89,7 @@ class Runner {
   struct Active {
     std::size_t run;
     Child child;
-    bool told_end = false;  // it said how it ended
+    bool told_end = false;  // it has reported how it ended
   };
 
   void signal_all(int number) const {
@@ -102,7 +102,7 @@ class Runner {
     signal_all(SIGTERM);
   }
 
-  // The place is to blame, and no run.
+  // For faults of the machine or the storage, not of a run.
   void halt(const std::string& why) {
     if (storage_.empty()) storage_ = why;
     stop(Ending::kFinished);
@@ -111,11 +111,11 @@ class Runner {
   void check_for_end() {
     const int seen = signals_seen.exchange(0);
     if (seen > 0 && board_.stopping) {
-      signal_all(SIGKILL);  // asked twice: at once
+      signal_all(SIGKILL);  // second request: stop at once
     } else if (seen > 0) {
       stop(Ending::kSignal);
     } else if (board_.stopping) {
-      signal_all(SIGTERM);  // between fork and exec a child has our handlers and has not heard it
+      signal_all(SIGTERM);  // again: between fork and exec a child has our handlers and misses it
     } else if (time_is_up() || (options_.enough && options_.enough(board_))) {
       stop(Ending::kTimeUp);
     }
@@ -125,17 +125,17 @@ class Runner {
     return options_.seconds > 0 && Clock::now() - begin_ > std::chrono::duration<double>(options_.seconds);
   }
 
-  // What tells one failure from another: clocks of several machines do not.
+  // Identifies a failure by time and reason: comparing the clocks of several machines is not reliable.
   static std::string failure(const RunState& state) {
     return state.status == Status::kFailed ? fmt::format("{} {}", state.failed_at, state.note) : "";
   }
-  // A failed run is tried again once, and only if it is the failure that was there when this process began.
+  // A failed run is retried once, and only if the failure was already there when this process began.
   bool retry(const RunState& state, std::size_t run) const {
     return options_.retry_failed && attempts_[run] == 0 && failure(state) == failed_before_[run];
   }
 
-  // Whether the run that this one is rebalanced from, if there is one, lets it start: it is done, or waits
-  // and is no business of this process, so that the worker will do it.
+  // Whether the run that this one is rebalanced from, if any, lets it start: it is done, or it waits and is
+  // not selected here, so the worker will do it.
   bool parent_ready(std::size_t run) const {
     if (!board_.parents[run]) return true;
     const Seat& parent = board_.seats[*board_.parents[run]];
@@ -143,8 +143,9 @@ class Runner {
     return status == Status::kDone ||
            (!parent.selected && status != Status::kRunning && status != Status::kFailed);
   }
-  // Whether the run that this one begins as, if there is one, lets it start: it has left its state, or is not
-  // worth waiting for, neither under way nor to come, or past the epoch and will leave none.
+  // Whether the run with which this one shares its first epochs, if any, lets it start: it has left its
+  // state, or waiting is useless: it is neither running nor due, or it is past that epoch and will leave
+  // none.
   bool beginning_ready(std::size_t run) const {
     if (!beginnings_[run]) return true;
     const auto [before, epochs] = *beginnings_[run];
@@ -181,7 +182,7 @@ class Runner {
     return false;
   }
 
-  // Nothing to start, nobody to wait for.
+  // Nothing to start and nothing to wait for.
   bool nothing_left() const {
     for (std::size_t i = 0; i < board_.seats.size(); ++i) {
       const Seat& seat = board_.seats[i];
@@ -196,12 +197,12 @@ class Runner {
          ++i) {
       Seat& seat = board_.seats[i];
       if (!open(seat, i)) continue;
-      see(i);  // another process may have been faster
+      see(i);  // another process may have taken it
       if (open(seat, i)) start(i);
     }
   }
 
-  // Looks at one run in the folder and tells if another process has finished it.
+  // Reads the state of one run from the folder and reports it if another process has finished it.
   void see(std::size_t i) {
     Seat& seat = board_.seats[i];
     const Status before = seat.state.status;
@@ -225,7 +226,7 @@ class Runner {
     watcher_.happened(board_, run, event);
   }
 
-  // Those of the command, those that the study says, or a share of the CPUs.
+  // The number from the command line, or from the study, or an equal share of the CPUs.
   int threads_of(const train::RunConfig& config) const {
     if (options_.threads > 0) return options_.threads;
     if (config.threads > 0) return config.threads;
@@ -291,7 +292,7 @@ class Runner {
   }
 
   void conclude(std::list<Active>::iterator active) {
-    check_for_end();  // what ended the child may have been meant for all, and nobody has looked since
+    check_for_end();  // the signal that ended the child may have been sent to all of us
     const std::size_t run = active->run;
     Seat& seat = board_.seats[run];
     std::string wrong = active->child.finish();
@@ -301,7 +302,7 @@ class Runner {
     seat.ours = false;
     if (code == kBusy) {
       --attempts_[run];
-      // Its parent may be trained again by another child, and this one has to wait for it.
+      // Another child may be training its parent again; this run then has to wait for that.
       if (board_.parents[run]) see(*board_.parents[run]);
     }
     if (code == kNotStarted) {
@@ -313,11 +314,11 @@ class Runner {
     if (seat.state.status == Status::kDone) {
       tell(run, "done");
     } else if (code == 130 && !board_.stopping) {
-      stop(Ending::kSignal);  // someone told the child to stop: that is meant for the study
+      stop(Ending::kSignal);  // a signal to stop a child is meant for the study
     }
   }
 
-  // The child could not say itself why it ended.
+  // Records a failure for a child that could not report it itself.
   void blame(std::size_t run, const std::string& reason) {
     const std::filesystem::path folder = run_folder(board_.folder, board_.plan.runs[run].name);
     const auto lock = FileLock::try_take(lock_path(folder));
@@ -332,12 +333,12 @@ class Runner {
   std::string program_;  // the file that is executed
   std::list<Active> active_;
   std::vector<int> attempts_;
-  std::vector<std::optional<Beginning>> beginnings_;  // of each run: the run it begins as
+  std::vector<std::optional<Beginning>> beginnings_;  // for each run, the run it begins from
   std::string storage_;                               // why nothing can be read or written
   Ending ending_ = Ending::kFinished;
   Clock::time_point begin_ = Clock::now();
   Clock::time_point looked_ = begin_;
-  std::vector<std::string> failed_before_;  // of each run: the failure recorded when this process began
+  std::vector<std::string> failed_before_;  // for each run, the failure recorded when this process began
 };
 
 }  // namespace

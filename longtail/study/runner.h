@@ -1,6 +1,6 @@
-// Works on a study until every selected run is done or has failed: one child process a run, at most `jobs` at
-// a time, alongside any number of other processes doing the same. Never repeats a finished run; takes over
-// what a dead process left.
+// Works on a study until every selected run is done or has failed: one child process per run, at most `jobs`
+// at a time, alongside any number of other processes doing the same. Never repeats a finished run; takes over
+// runs that a dead process left.
 #pragma once
 
 #include <cstddef>
@@ -14,22 +14,23 @@
 namespace longtail::study {
 
 struct RunnerOptions {
-  // The executable whose `study work` does one run. If it is this one, it stays so when its file is replaced.
+  // The executable whose `study work` does one run. If it is this program, all runs use the version that is
+  // running now, even if its file is replaced.
   std::string program;
-  std::string data;  // folder of the data set, handed on; empty: what each run says
+  std::string data;  // folder of the data set, passed to the children; empty: as each run says
   int jobs = 1;
-  int threads = 0;     // of each run; 0: what it says, or else the CPUs shared out
-  double seconds = 0;  // stop after that long; 0: when done
+  int threads = 0;     // per run; 0: as the run says, or else an equal share of the CPUs
+  double seconds = 0;  // stop after that time; 0: no limit
   bool retry_failed = false;
-  // Asked twice a second; true: stop as if the time were up.
+  // Called at least twice per second; true: stop as if the time were up.
   std::function<bool(const Board&)> enough{};
 };
 
-// Is told what happens, on the thread that calls run().
+// Is notified of what happens, on the thread that calls run_study().
 class Watcher {
  public:
   virtual ~Watcher() = default;
-  // kinds: those of Event, and "start"; "elsewhere": another process finished the run.
+  // Kinds: those of Event, "start", and "elsewhere" (another process finished the run).
   virtual void happened(const Board& board, std::size_t run, const Event& event) = 0;
   // At least twice per second.
   virtual void tick(const Board& board) = 0;
@@ -38,7 +39,8 @@ class Watcher {
 enum class Ending { kFinished, kTimeUp, kSignal };
 
 // Returns when nothing is left to do for the selection, the time is up or a signal asks to stop; the board
-// then says what is what. Throws base::StorageError if nothing can be written any more, or the data cannot be read.
+// then holds the state of every run. Throws base::StorageError if nothing can be written any more or the data
+// cannot be read.
 Ending run_study(Board& board, const RunnerOptions& options, Watcher& watcher);
 
 }  // namespace longtail::study

@@ -27,7 +27,7 @@ Shard parse_shard(std::string_view text) {
   return {*index, *count};
 }
 
-// Whether a name is or begins with `start`. A number is not cut: `rho10` means no run at rho 100.
+// Whether a name begins with `start`. Numbers are matched whole: `rho10` does not match a run at rho 100.
 bool begins(std::string_view name, std::string_view start) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (!name.starts_with(start)) return false;

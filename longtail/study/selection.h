@@ -1,4 +1,4 @@
-// Which runs a command means, and for how long it may work.
+// Which runs a command selects, and for how long it may work.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,10 @@
 
 namespace longtail::study {
 
-// The runs of a plan whose names are or begin with one of `only` (empty: all), a number taken whole: `rho10` does not
-// begin `rho100`. Of these the shard "i/n": every n-th, from the i-th, counted from 1 (empty: all). An Error if a word of
-// `only` means no run. Empty only where i is more than the runs that are meant.
+// The runs of a plan whose names begin with one of `only` (empty: all). Numbers are matched whole: `rho10`
+// does not match `rho100`. Of those runs, the shard "i/n" takes every n-th from the i-th, counted from 1
+// (empty: all). An Error if a word of `only` matches no run. The result is empty only if i is larger than the
+// number of matches.
 std::vector<std::size_t> select(const Plan& plan, std::string_view shard,
                                 const std::vector<std::string>& only);
 

@@ -10,9 +10,9 @@
 namespace longtail::study {
 namespace {
 
-using Key = std::function<bool(const base::ParamInfo&)>;  // the parameters a thing depends on
+using Key = std::function<bool(const base::ParamInfo&)>;  // selects the parameters that a thing depends on
 
-// Of the parameters of a trainer nobody knows what depends on them: anything may.
+// Anything may depend on the parameters of a trainer, so all of them are part of the key.
 std::string key_of(const PlannedRun& run, const Key& depends) {
   std::string text;
   for (const auto& entry : train::run_params().entries()) {
@@ -25,7 +25,7 @@ std::string key_of(const PlannedRun& run, const Key& depends) {
 
 struct Shared {
   std::string name;
-  bool said;  // in the sentence
+  bool said;  // named in the sentence
   std::string train::Fingerprint::*member;
   Key depends;
 };

@@ -40,7 +40,7 @@ std::string slurm(const std::vector<std::string>& command) {
 
 fs::path jobs_path(const fs::path& folder) { return folder / "slurm" / "jobs.json"; }
 
-// A header line must not let a name end it or be read as a pattern.
+// A name must not end a header line or be read as a pattern there.
 std::string header_safe(std::string text) {
   for (char& c : text) {
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '_' && c != '.') c = '_';
@@ -48,7 +48,7 @@ std::string header_safe(std::string text) {
   return text;
 }
 
-// Slurm's forms of a time limit: 90, 90:00, 1:30:00, 2-12, 2-12:30, 2-12:30:00.
+// Accepts Slurm's forms of a time limit: 90, 90:00, 1:30:00, 2-12, 2-12:30, 2-12:30:00.
 void refuse_odd_time(const std::string& time) {
   static const std::regex form("([0-9]+-)?[0-9]+(:[0-9]+){0,2}");
   if (!time.empty() && !std::regex_match(time, form)) {
@@ -56,7 +56,7 @@ void refuse_odd_time(const std::string& time) {
   }
 }
 
-// One partition, or several of which Slurm takes the first that is free.
+// One partition, or a list from which Slurm takes the first that is free.
 std::string checked_partition(const std::string& text) {
   static const std::regex form("[A-Za-z0-9_.-]+(,[A-Za-z0-9_.-]+)*");
   if (!std::regex_match(text, form))
@@ -72,8 +72,8 @@ std::string checked_gpus(const std::string& text) {
   return text;
 }
 
-// Where the tasks write, as Slurm reads it: a pattern in which %% is a percent sign. A backslash would turn
-// the pattern off, so it is refused.
+// The output path of the tasks as Slurm reads it: a pattern in which %% is a percent sign. A backslash would
+// disable the pattern, so it is refused.
 std::string output_pattern(const fs::path& folder) {
   std::string pattern;
   for (const char c : (folder / "slurm").string()) {
@@ -211,7 +211,7 @@ SlurmJob submit(const std::string& study, const std::vector<std::string>& names,
 SlurmWords ask_slurm(const fs::path& folder) {
   const std::vector<SlurmJob> jobs = read_jobs(folder);
   if (jobs.empty()) return {};
-  // All of the user's jobs: squeue calls an id that it has forgotten an error.
+  // Asks for all jobs of the user: for an id that it has forgotten, squeue reports an error.
   return parse_squeue(slurm({"squeue", "--me", "--array", "--noheader", "--format=%i|%T|%N|%M|%r"}), jobs);
 }
 

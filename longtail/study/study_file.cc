@@ -79,7 +79,7 @@ std::optional<std::string> scalar_text(const toml::node& node) {
   return std::nullopt;
 }
 
-// A list of whole numbers as the parameter table takes it: "160,180".
+// A list of integers in the form of the parameter table: "160,180".
 std::string joined(const toml::array& list, const std::string& key, const std::string& where) {
   std::vector<std::string> parts;
   for (const toml::node& item : list) {
@@ -121,15 +121,15 @@ std::vector<std::string> node_values(const toml::node& node, const Meaning& mean
   return {*text};
 }
 
-// A file is found from where the command is given, and the study may be continued from elsewhere. One that is not there
-// is refused by the name that it was given, when the run is made.
+// Makes the path of a file absolute: it is relative to the current folder, and the study may be resumed from
+// another. A missing file is left as given and refused under that name when the run is made.
 std::string whole_path(const std::string& key, const std::string& text) {
   std::error_code error;
   if (!train::names_file(key, text) || !std::filesystem::exists(text, error)) return text;
   return std::filesystem::absolute(text).lexically_normal().string();
 }
 
-// The canonical text of a value that is acceptable on its own; an Error with the place otherwise.
+// The canonical text of a value that is valid on its own; otherwise an Error that names the place.
 std::string checked(const Meaning& meaning, const std::string& key, const std::string& text,
                     const std::string& where) {
   try {
@@ -168,7 +168,7 @@ Setting make_setting(const std::string& section, const std::string& key, const t
   return setting;
 }
 
-// Words for a trainer: scripts have lines and tabs, but study.toml has no way to write other control characters.
+// Text for a trainer. Scripts contain newlines and tabs; study.toml cannot hold other control characters.
 std::string trainer_text(std::string text, const std::string& key, const std::string& where) {
   std::string rest = text;
   std::erase_if(rest, [](char c) { return c == '\n' || c == '\t'; });
@@ -176,7 +176,7 @@ std::string trainer_text(std::string text, const std::string& key, const std::st
   return text;
 }
 
-// A value of [trainer.params] as JSON, so that its type is kept.
+// A value of [trainer.params] as JSON, which keeps its type.
 std::string param_value(const toml::node& node, const std::string& key, const std::string& where) {
   if (const auto* text = node.as_string())
     return nlohmann::json(trainer_text(text->get(), key, where)).dump();
@@ -271,7 +271,7 @@ void read_heading(StudyFile& study, const std::string& key, const toml::node& no
   if (!text) fail<UsageError>("{}: `{}` must be text in quotes", where, key);
   if (key == "name" && text->get().empty()) fail<UsageError>("{}: `name` is empty", where);
   std::string words = text->get();
-  if (key == "about") std::replace(words.begin(), words.end(), '\n', ' ');  // a text of several lines
+  if (key == "about") std::replace(words.begin(), words.end(), '\n', ' ');  // it may have several lines
   base::require_plain(fmt::format("{}: `{}`", where, key), words);
   (key == "name" ? study.name : study.about) = words;
 }

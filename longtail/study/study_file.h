@@ -1,5 +1,5 @@
-// A study as it is written: a TOML file of sections [data], [model], [train], [run] and [grid] whose keys are
-// the parameters of a run. A list for a parameter that takes one value is an axis of the grid.
+// Reads a study file: TOML with the sections [data], [model], [train], [run] and [grid], whose keys are the
+// parameters of a run. A list for a parameter that takes one value is an axis of the grid.
 //
 //   name = "paper"
 //   [data]
@@ -10,12 +10,12 @@
 //   strategy = ["uniform", "progressive"]
 //   gamma = [0.5, 1, 2]          # a parameter of a strategy: only the strategies that take it vary with it
 //
-// Runs that are no product of axes are cases, each the grid again with some parameters otherwise:
+// Runs that are not a product of axes are cases. Each case is the grid again with some parameters changed:
 //
 //   [[case]]
 //   strategy = ["uniform", "class_balanced"]
 //   [[case]]
-//   loss = "logit_adjusted"      # the strategy is the default's or that of [train]
+//   loss = "logit_adjusted"      # the strategy is that of [train], or the default
 //
 // Everything is checked while it is read; an error names file and line.
 #pragma once
@@ -32,11 +32,11 @@ namespace longtail::study {
 
 struct Setting {
   std::string key;                  // a parameter of run_params(), or of a strategy
-  std::vector<std::string> values;  // one, or more for an axis; as text, checked
+  std::vector<std::string> values;  // one, or several for an axis; checked, as text
   std::string where;                // "paper.toml:12" or "--set train.epochs=20", for errors
   bool of_strategy = false;
-  bool of_trainer = false;          // of [trainer.params]; values are JSON then
-  std::vector<std::string> said{};  // of `strategy`: the parameters that a value gives, be it their default
+  bool of_trainer = false;          // of [trainer.params]; the values are then JSON
+  std::vector<std::string> said{};  // for `strategy`: the parameters set in a value, even to their default
 
   bool axis() const { return values.size() > 1; }
 };
@@ -44,12 +44,12 @@ struct Setting {
 struct StudyFile {
   std::string name;
   std::string about;                          // a sentence for people, may be empty
-  std::vector<Setting> settings;              // in the order they are written, each key once
-  std::optional<Trainer> trainer{};           // its params are among the settings
-  std::vector<std::vector<Setting>> cases{};  // what each case sets instead; empty: the grid alone
+  std::vector<Setting> settings;              // in the order of the file, each key once
+  std::optional<Trainer> trainer{};           // its params are also in `settings`
+  std::vector<std::vector<Setting>> cases{};  // the settings that each case changes; empty: the grid alone
 
   const Setting* find(std::string_view key) const;
-  // The study of one case: its settings in place of the grid's, without cases.
+  // The study of one case: its settings replace those of the grid; it has no cases itself.
   StudyFile of_case(const std::vector<Setting>& settings_of_case) const;
 };
 
@@ -57,8 +57,8 @@ struct StudyFile {
 StudyFile parse_study(std::string_view text, const std::string& source);
 StudyFile read_study(const std::filesystem::path& path);
 
-// Applies "section.key=value", as on the command line: replaces what the file says of the key, axis or not.
-// The value is read as TOML ("[1, 2]" is an axis), and as plain text if it is not TOML.
+// Applies "section.key=value", as on the command line: replaces what the file says for the key, axis or not.
+// The value is read as TOML ("[1, 2]" is an axis), or as plain text if it is not TOML.
 void override_setting(StudyFile& study, const std::string& assignment);
 
 // The names of the parameters that strategies take (gamma, q, ...), and whether a strategy takes one.

@@ -1,5 +1,5 @@
-// Any text is a study or an Error; a study that is taken has its runs or an Error, never a grid that fills
-// the memory.
+// Any text must give a study or an Error. A study that is accepted must resolve to runs or an Error, never to
+// a grid that fills the memory.
 #include <algorithm>
 #include <cstdint>
 #include <string_view>

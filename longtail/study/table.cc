@@ -40,7 +40,7 @@ std::string seeds_text(const Cell& cell) {
   return cell.results.empty() ? "" : fmt::format("{}/{}", cell.results.size(), cell.runs);
 }
 
-// Distinct values in the order they come.
+// Distinct values in order of first appearance.
 template <class Range>
 std::vector<std::string> distinct(const Range& values) {
   std::vector<std::string> result;

@@ -1,5 +1,5 @@
-// Results so far: what varies down the rows, rho across, each cell the mean over the seeds finished, at the
-// best epoch: overall, then head/medium/tail.
+// The table of results so far: one row per varied setting, one column per rho. Each cell is the mean over the
+// finished seeds at the best epoch: overall, then head/medium/tail.
 #pragma once
 
 #include <span>
@@ -10,13 +10,13 @@
 
 namespace longtail::study {
 
-inline constexpr int kPrintWidth = 100;  // of a table that is printed
+inline constexpr int kPrintWidth = 100;  // of printed tables
 
-// Lines no wider than `width` if that can be done at all. Empty if no run is done.
+// The lines of the table, no wider than `width` if that is possible. Empty if no run is done.
 std::vector<std::string> result_table(std::span<const PlannedRun> runs, std::span<const RunState> states,
                                       int width);
 
-// What a run is in a few words: "progressive", "uniform, lr 0.05"; rho and seed left out.
+// A short description of each run: "progressive", "uniform, lr 0.05"; without rho and seed.
 std::vector<std::string> row_labels(std::span<const PlannedRun> runs);
 
 // "67.1/36.2/7.0", "--" for a group without classes.

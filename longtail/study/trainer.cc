@@ -37,7 +37,7 @@ constexpr seconds kGrace(20);  // between asking a trainer to stop and killing i
 constexpr std::size_t kLastWords = 600;
 constexpr int kCannotStart = 127;
 
-// A parameter with the type that the table gives it.
+// A parameter as JSON, with its type in the parameter table.
 json typed(const base::ParamInfo& info, const std::string& text) {
   if (info.type == "integer") return base::parse_integer(text).value_or(0);
   if (info.type == "real") return base::parse_real(text).value_or(0);
@@ -78,8 +78,8 @@ std::vector<pid_t> children() {
   return all;
 }
 
-// The trainer in a process group of its own, so that what it starts can be stopped with it. What it starts in other
-// groups becomes a child of this process as soon as nobody is left in between, and is killed then.
+// Runs the trainer in its own process group, so that the processes it starts can be stopped with it. Those in
+// other groups become children of this process when all processes in between have ended, and are killed then.
 class Process {
  public:
   Process(std::vector<std::string> command, const fs::path& output) {
@@ -97,7 +97,7 @@ class Process {
     const int error = errno;
     ::close(out);
     if (pid_ < 0) fail<base::StorageError>("cannot start a process: {}", std::strerror(error));
-    ::setpgid(pid_, pid_);  // here too: whoever comes first
+    ::setpgid(pid_, pid_);  // in parent and child, whichever runs first
   }
   ~Process() {
     if (status_) return;
@@ -110,12 +110,12 @@ class Process {
 
   bool ended() {
     if (!reap(false)) return false;
-    ::kill(-pid_, SIGKILL);  // what it left running
+    ::kill(-pid_, SIGKILL);  // processes it left running
     kill_orphans();
     return true;
   }
-  // Asks the whole group to end, and ends what is left of it after a while. The command may be a wrapper that is gone
-  // long before the program it has started.
+  // Asks the whole group to end, and kills what is left of it after a while. The command may be a wrapper
+  // that ends long before the program it started.
   void stop() {
     ::kill(-pid_, SIGTERM);
     for (const auto start = Clock::now(); !all_ended();) {
@@ -143,7 +143,7 @@ class Process {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(kCannotStart);
     for (const int signal : {SIGINT, SIGTERM, SIGPIPE})
-      ::signal(signal, SIG_DFL);  // SIGHUP is left to `nohup`
+      ::signal(signal, SIG_DFL);  // SIGHUP stays as `nohup` set it
     const int null = ::open("/dev/null", O_RDONLY);
     if (null >= 0) ::dup2(null, STDIN_FILENO);
     ::dup2(out, STDOUT_FILENO);
@@ -164,15 +164,15 @@ class Process {
     }
     return status_.has_value();
   }
-  // Whether nobody of the group is left. A process that has ended counts until somebody has waited for it: the
-  // command's orphans are ours.
+  // Whether no process of the group is left. A process that has ended counts until its parent has waited for
+  // it; orphans of the command become our children.
   bool all_ended() {
     if (!reap(false)) return false;
     while (::waitpid(-pid_, nullptr, WNOHANG) > 0) continue;
     return ::kill(-pid_, 0) != 0 && errno == ESRCH;
   }
-  // What the command started in sessions of its own (torchrun does) and left behind. Those whose parent is killed here
-  // are found on the next round.
+  // Kills processes that the command started in other sessions (as torchrun does) and left behind. Those
+  // whose parent is killed here are found in the next round.
   void kill_orphans() const {
     for (bool found = true; found;) {
       found = false;
@@ -186,7 +186,7 @@ class Process {
   }
 
   pid_t pid_ = -1;
-  std::vector<pid_t> others_;  // children that were there before
+  std::vector<pid_t> others_;  // children of this process from before
   std::optional<int> status_;
 };
 
@@ -202,7 +202,7 @@ std::string last_words(const fs::path& output, std::uintmax_t from) {
   return lines.empty() ? "" : ": " + base::join(lines, " | ");
 }
 
-// Tells of epochs as they appear in log.json. A log that cannot be read now is judged when the trainer has
+// Reports epochs as they appear in log.json. A log that cannot be read now is judged when the trainer has
 // ended.
 class LogWatch {
  public:
@@ -228,8 +228,8 @@ class LogWatch {
   int epochs_ = 0;
 };
 
-// Whether a call that ended badly was stopped with the study. A stop of the whole job (a reboot, `systemctl stop`,
-// Slurm) reaches the trainer too, and perhaps before this process.
+// Whether a failed call was in fact stopped along with the study. A stop of the whole job (a reboot,
+// `systemctl stop`, Slurm) reaches the trainer too, perhaps before this process.
 bool stopped_with_study(const TrainerCall& call) {
   if (!call.should_stop) return false;
   if (call.should_stop()) return true;
@@ -237,7 +237,7 @@ bool stopped_with_study(const TrainerCall& call) {
   return call.should_stop();
 }
 
-// One call; what was wrong, or "".
+// Makes one call; returns what went wrong, or "".
 std::string call_once(const PlannedRun& run, const TrainerCall& call, LogWatch& watch) {
   const fs::path output = call.folder / "output.txt";
   std::error_code error;
@@ -305,7 +305,7 @@ void check_trainer_log(const PlannedRun& run, const train::RunLog& log) {
 
 namespace {
 
-// Whether the trainer did the run, and the process that called it ended before it could say so.
+// Whether the trainer has finished the run, but the process that called it ended before recording that.
 bool is_finished(const PlannedRun& run, const fs::path& log_file) {
   try {
     const train::RunLog log = train::read_log(log_file);
@@ -314,7 +314,7 @@ bool is_finished(const PlannedRun& run, const fs::path& log_file) {
   } catch (const base::StorageError&) {
     throw;
   } catch (const base::Error&) {
-    return false;  // there is none, or the trainer will write another
+    return false;  // no log, or one that the trainer will replace
   }
 }
 
@@ -336,7 +336,7 @@ void run_trainer(const PlannedRun& run, const TrainerCall& call) {
       const train::RunLog log = train::read_log(path);
       check_trainer_log(run, log);
       if (log.finished) return;
-      if (log.epochs() > before) continue;  // it does a part at a time
+      if (log.epochs() > before) continue;  // it trains a part per call
       wrong = fmt::format(
           "the trainer ended with exit code 0 after {} of {} epochs, with `finished` false and no epoch more "
           "than before",

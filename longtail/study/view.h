@@ -1,4 +1,4 @@
-// A study shown to people: a live view of the whole on a terminal, a line an event on a pipe.
+// Shows a study to people: a live view of the whole study on a terminal, one line per event on a pipe.
 #pragma once
 
 #include <cstdio>
@@ -13,15 +13,15 @@ namespace longtail::study {
 // The name of a run without its hash.
 std::string short_name(const PlannedRun& run);
 
-// The live view as lines of at most `width` columns, at most `height` of them. `messages` are shown last,
-// newest below.
+// The live view as at most `height` lines of at most `width` columns. `messages` come last, the newest at the
+// bottom.
 std::vector<std::string> render(const Board& board, const std::deque<std::string>& messages, int width,
                                 int height);
 
-// The same lines in colours: heading, bars, what is done and what failed.
+// Colours the lines: heading, bars, finished and failed runs.
 std::vector<std::string> coloured(std::vector<std::string> lines);
 
-// One line an event: "19:40:02  done     3/12  uniform-rho100-seed42  38.3 (67.1/36.2/7.0), 29 s".
+// One line per event: "19:40:02  done     3/12  uniform-rho100-seed42  38.3 (67.1/36.2/7.0), 29 s".
 class LineWatcher : public Watcher {
  public:
   explicit LineWatcher(std::FILE* out) : out_(out) {}
@@ -31,10 +31,10 @@ class LineWatcher : public Watcher {
  private:
   std::FILE* out_;
   std::vector<std::chrono::steady_clock::time_point>
-      last_epoch_;  // when a line on a run's epochs was last written
+      last_epoch_;  // per run: when an epoch line was last written
 };
 
-// Redraws in place, in one write a frame. What it leaves behind is the last frame.
+// Redraws in place, with one write per frame. The last frame stays on the screen.
 class LiveWatcher : public Watcher {
  public:
   explicit LiveWatcher(int terminal);
@@ -51,7 +51,7 @@ class LiveWatcher : public Watcher {
   std::chrono::steady_clock::time_point last_draw_{};
 };
 
-// An event as a line, without the time; empty for those that are not worth one.
+// An event as a line, without the time; empty for events that need no line.
 std::string describe(const Board& board, std::size_t run, const Event& event);
 
 // "19:40:02", local time.

@@ -37,8 +37,8 @@ function tooltip(context) {
   box.style.top = canvas.top + tip.caretY + 14 + scrollY + 'px';
 }
 
-// Whiskers of one standard deviation, for datasets of percentages that carry `errors`. One that would leave
-// 0 to 100 ends there, without a cap.
+// Whiskers of one standard deviation, for datasets of percentages that carry `errors`. A whisker that would
+// leave 0 to 100 ends there, without a cap.
 const whiskerEnds = (value, error) => [{at: Math.max(0, value - error), cut: value - error < 0}, {at: Math.min(100, value + error), cut: value + error > 100}];
 const whiskers = {
   id: 'whiskers',
@@ -156,7 +156,7 @@ const builders = {
     {callbacks: {title: items => items[0].raw.name + ', ' + items[0].raw.x + ' images', label: i => i.dataset.label + '\t' + shown(i.raw.y, 1)}}),
 };
 
-// Ticks of a logarithmic axis that people count in.
+// Ticks of a logarithmic axis, at round numbers.
 const isStep = (value, steps) => steps.some(d => Math.abs(Math.log10(value / d) - Math.round(Math.log10(value / d))) < 1e-9);
 const steps = list => value => isStep(value, list) ? String(Number(value.toPrecision(3))) : null;
 

@@ -1,4 +1,4 @@
-// The class explorer: a table of all classes, to be sorted and searched.
+// The class explorer: a table of all classes that can be sorted and searched.
 'use strict';
 
 function classRows() {

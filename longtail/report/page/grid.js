@@ -3,7 +3,7 @@
 'use strict';
 
 const NONE = '(none)';
-const MOST_VALUES = 12;  // of a parameter that is a colour, rows or columns
+const MOST_VALUES = 12;  // of a parameter used for colour, rows or columns
 const SVG = 'http://www.w3.org/2000/svg';
 let parameters = [];  // [{key, values}], in the order of data.varying, the strategy first and the ratio second
 
@@ -28,7 +28,7 @@ function findParameters() {
   for (const run of data.runs) {
     for (const [key, value] of Object.entries(settingsOf(run))) values.set(key, (values.get(key) || new Set()).add(value));
   }
-  // A run that does not have a parameter at all is one more value of it.
+  // A parameter that a run lacks counts as one more value.
   for (const run of data.runs) for (const key of values.keys()) if (!(key in settingsOf(run))) values.get(key).add('–');
   const inOrder = list => list.every(v => v !== '' && (v === '–' || isFinite(v))) ? list.sort((a, b) => (a === '–' ? -Infinity : a) - (b === '–' ? -Infinity : b)) : list;
   return [...values].filter(([, set]) => set.size > 1).map(([key, set]) => ({key, values: inOrder([...set])}));
@@ -132,12 +132,12 @@ function drawComparer() {
   find('compare-note').textContent = (keys.length ? 'Parameters that are not listed are the same in both.' : 'The two have the same parameters.') + ' Mean ± standard error (seeds), ' + data.conditions[state.condition].title + '.';
 }
 
-// ---- parallel coordinates: a line for each series and condition ----
+// ---- parallel coordinates: one line for each series and condition ----
 function drawParallel() {
   const box = find('parallel'), axes = [...parameters.map(p => p.key), 'accuracy'], height = 300, gap = 150, width = 60 + gap * axes.length;
   box.replaceChildren();
   const svg = draw('svg', {viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': 'Parallel coordinates of parameters and accuracy'}, box);
-  const lines = draw('g', {}, svg), groups = new Map();  // words stand over the lines
+  const lines = draw('g', {}, svg), groups = new Map();  // the words are drawn above the lines
   for (const run of gridRuns()) {
     const key = run.series + '|' + run.condition;
     groups.set(key, [...(groups.get(key) || []), run]);

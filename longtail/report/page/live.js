@@ -1,8 +1,8 @@
-// The page over a running study (longtail study watch --serve): the program says when something has changed, the page
-// asks for what is new. An archived page has none of this.
+// The page over a running study (longtail study watch --serve): the program says that something has changed,
+// and the page asks for what is new. An archived page has none of this.
 'use strict';
 
-// What a page is built around; if that changes, it is built again.
+// What a page is built around; if that changes, the page is built again.
 const structureOf = d => JSON.stringify([d.series.map(s => s.name), d.conditions.map(c => c.name), d.seeds, d.epochs,
   Object.keys(d).filter(key => key.startsWith('has_')).map(key => d[key])]);
 

@@ -26,12 +26,12 @@ function deviation(list) {
   return Math.sqrt(list.reduce((sum, v) => sum + (v - centre) ** 2, 0) / divisor);
 }
 
-// Standard error of the mean, by the deviation of a sample whatever the tables use.
+// Standard error of the mean, always from the sample deviation, whatever the tables use.
 function standardError(list) {
   const centre = mean(list);
   return list.length > 1 ? Math.sqrt(list.reduce((sum, v) => sum + (v - centre) ** 2, 0) / (list.length - 1) / list.length) : null;
 }
-// 39.1 ± 0.2 (3): mean, standard error, how many.
+// 39.1 ± 0.2 (3): mean, standard error, number of values.
 const meanWords = (list, digits = 1) => list.length ? shown(mean(list), digits) + (list.length > 1 ? ' ± ' + shown(standardError(list), digits) : '') + ' (' + list.length + ')' : 'n/a';
 
 // The runs of a series in a condition whose seeds are switched on.
@@ -63,7 +63,7 @@ function chips(id, items, pressed, toggle, radio) {
 }
 const flip = (set, value) => set.has(value) ? set.delete(value) : set.add(value);
 
-const allowed = {};  // what each choice of one can be
+const allowed = {};  // the possible values of each single choice
 function options(id, entries, key) {
   const select = find(id);
   allowed[key] = entries.map(([value]) => value);
@@ -72,13 +72,13 @@ function options(id, entries, key) {
   showers.push(() => { select.value = state[key]; });
 }
 
-// What makes each control show the state, however the state came to be.
+// Functions that make each control show the state, however it was set.
 const showers = [];
 
 function controls() {
   chips('pick-series', data.series.map(s => ({value: s.name, title: s.title, colour: s.colour})),
     v => state.series.has(v), v => flip(state.series, v));
-  // The legend of every figure: the overall accuracy beside the name.
+  // The legend of every figure: the overall accuracy next to the name.
   for (const button of find('pick-series').children) button.append(document.createElement('small'));
   showers.push(() => {
     for (const button of find('pick-series').children) button.lastChild.textContent = meanWords(valuesOf(button.dataset.value, state.condition, 'overall'));
@@ -120,7 +120,7 @@ function save(name, content, type) {
   URL.revokeObjectURL(link.href);
 }
 
-// The logs as they were packed: a .tar.gz.
+// The logs as packed: a .tar.gz.
 const packedLogs = () => Uint8Array.from(atob(data.logs.packed), letter => letter.charCodeAt(0));
 
 function fileButtons(box, id) {
@@ -145,7 +145,7 @@ function tableFiles() {
   }
 }
 
-// Tables wider than the screen say that they scroll.
+// Tables wider than the screen show that they scroll.
 function scrollHints() {
   for (const box of document.querySelectorAll('.scroll:not([tabindex])')) {
     box.tabIndex = 0;

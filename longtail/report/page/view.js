@@ -1,5 +1,5 @@
-// The view in the address: what is switched on, zoomed into and opened stands behind the #, so that a link shows
-// somebody else the same. Only what differs from the page as it opens is written; what a page does not know is
+// The view in the address: what is switched on, zoomed into and opened stands behind the #, so that a link
+// shows others the same view. Only differences from the page as it opens are written; unknown entries are
 // ignored.
 'use strict';
 
@@ -7,7 +7,7 @@ const SINGLE = ['condition', 'zoom', 'sort', 'filter', 'at'];
 let plain = {};  // the state of the page as it opens
 const detailsWithId = () => [...document.querySelectorAll('details[id]')];
 
-// Lists of which everything is switched on at first.
+// Lists whose entries are all switched on at first.
 const lists = () => [['series', data.series.map(s => s.name), state.series], ['groups', METRICS, state.groups], ['seeds', data.seeds, state.seeds]];
 
 function viewText() {
