@@ -20,7 +20,7 @@ Check make_check(const Rule& rule) {
   return Check(std::make_shared<const ::CLI::Validator>(rule));
 }
 
-// A wrong value that our own code found is wrong usage, as one that CLI11 found.
+// A wrong value found by our own code is reported as wrong usage, like one found by CLI11.
 template <class Set, class Value>
 void set_or_refuse(const Set& set, const Value& value) {
   try {
@@ -30,7 +30,7 @@ void set_or_refuse(const Set& set, const Value& value) {
   }
 }
 
-// What is wrong with a number that must be positive, or not negative; nothing if it is right.
+// What is wrong with a number that must be positive, or not negative; empty if it is valid.
 std::string number_error(const std::string& text, bool positive) {
   const auto number = base::parse_real(text);
   if (!number) return fmt::format("`{}` is not a number", text);
@@ -39,8 +39,8 @@ std::string number_error(const std::string& text, bool positive) {
   return "";
 }
 
-// Puts a whole number into the form that CLI11 reads as it was meant: CLI11 takes 042 for an octal number, and cuts one that
-// does not fit to the largest that does, both in silence. Gives what is wrong, or nothing.
+// Rewrites an integer so that CLI11 reads it as intended: CLI11 silently takes 042 for an octal number, and
+// silently clamps a number that is too large. Returns what is wrong, or an empty string.
 template <class Value>
 std::string plain_number(std::string& text) {
   if constexpr (std::is_integral_v<Value>) {
@@ -57,7 +57,7 @@ std::string plain_number(std::string& text) {
   return "";
 }
 
-// What one word of an option stands for.
+// The type of a single value of an option.
 template <class T>
 struct ValueOf {
   using type = T;
@@ -71,7 +71,7 @@ struct ValueOf<std::optional<T>> {
   using type = T;
 };
 
-// "--flag,!--no-flag" etc. as CLI11 lists it, into names.
+// The names of an option: "--flag,!--no-flag" etc. as CLI11 lists them.
 std::vector<std::string> names_of(const ::CLI::Option& option) {
   std::vector<std::string> names;
   for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
@@ -93,14 +93,14 @@ Check IsMember(std::vector<std::string> choices) {
   check.choices_ = std::move(choices);
   return check;
 }
-// CLI11's own would name the largest number there is, with its 309 digits.
+// CLI11's own check would print the largest double, with its 309 digits.
 const Check PositiveNumber([](const std::string& text) { return number_error(text, true); }, "POSITIVE");
 const Check NonNegativeNumber([](const std::string& text) { return number_error(text, false); },
                               "NONNEGATIVE");
 const Check ExistingPath = make_check(::CLI::ExistingPath);
 
 Option* Option::refuse_empty(std::function<std::string(std::string&)> other) {
-  // An empty word is mostly a variable of the shell that is not set; it must not mean "as if the flag were not there".
+  // An empty word is usually an unset shell variable; it must not mean "as if the flag were not there".
   const auto check = [empty = may_be_empty_, other = std::move(other)](std::string& text) -> std::string {
     if (text.empty()) return *empty ? "" : "the value is empty; give one, or leave the flag out";
     return other(text);
@@ -222,8 +222,8 @@ App* App::require_subcommand(int number) {
   return this;
 }
 
-// What CLI11 only calls "not expected": the first command or flag that does not exist, with what may have
-// been meant. Empty if everything on the line exists.
+// Explains what CLI11 only calls "not expected": names the first command or flag that does not exist, with a
+// suggestion. Empty if everything on the line exists.
 std::string App::unknown_word(int argc, char** argv) const {
   const ::CLI::App* command = app_;
   std::string called = app_->get_name();
@@ -285,7 +285,7 @@ AppInfo App::describe(const std::string& parents) const {
     one.type = option->get_items_expected_max() == 0 ? "" : option->get_type_name();
     one.type = one.type.substr(0, one.type.find(':'));  // without what CLI11 adds for a check
     one.help = option->get_description();
-    std::replace(one.help.begin(), one.help.end(), '\n', ' ');  // lines are broken where they are shown
+    std::replace(one.help.begin(), one.help.end(), '\n', ' ');  // lines are wrapped when shown
     if (const std::string initial = option->get_default_str(); !initial.empty())
       one.help += " [" + initial + "]";
     one.section = option->get_group();

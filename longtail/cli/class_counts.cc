@@ -12,9 +12,9 @@
 namespace longtail::cli {
 namespace {
 
-// More classes than this is a wrong file (of image numbers, say), not a data set.
+// With more classes than this it is the wrong file (of image indices, say), not a data set.
 constexpr std::int64_t kMostClasses = 10'000'000;
-constexpr std::int64_t kMostImages = 1'000'000'000'000;  // of a class
+constexpr std::int64_t kMostImages = 1'000'000'000'000;  // per class
 
 std::vector<std::string> numbers(std::size_t count) {
   std::vector<std::string> names;

@@ -1,4 +1,4 @@
-// longtail data: what data there is, what is in it, and how to get it.
+// longtail data: lists, describes and fetches data sets.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -45,7 +45,7 @@ struct Options {
 
 double mebibytes(std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
-// A bar on a terminal, nothing in a file.
+// A progress bar on a terminal; prints nothing to a file.
 class Bar {
  public:
   explicit Bar(std::string label) : label_(std::move(label)), terminal_(isatty(STDERR_FILENO) == 1) {}
@@ -100,7 +100,7 @@ fs::path destination(const Options& options) {
   return options.data.empty() ? data::cache_folder() : fs::path(options.data);
 }
 
-// Names of imported data in the folders that are searched.
+// The folders of imported data in the search path.
 std::vector<fs::path> imported(const fs::path& dir) {
   std::vector<fs::path> found;
   for (const fs::path& folder : data::data_folders(dir)) {
@@ -154,7 +154,8 @@ data::PictureOptions picture_options(const Options& options) {
           options.image_size.value_or(data::kSide)};
 }
 
-// Flags about pictures and lists beside a source that has none; whether images are square already, loading knows.
+// Refuses flags about pictures and lists for a source that has none. Whether images are already square is
+// only known when they are loaded.
 void refuse_idle_flags(const Options& options, const std::string& source) {
   const auto kind = source.substr(0, source.find(':'));
   const bool published = data::find_published(source) != nullptr;
@@ -216,7 +217,7 @@ void fetch(const Options& options) {
   fmt::print("{} is in {}, its size and checksums are right\n", published.name, target.string());
 }
 
-// The source as a data set's name: kind:PATH as it is, a folder by what is in it.
+// The source as the name of a data set: kind:PATH unchanged, a folder according to its contents.
 std::string own_source(const std::string& path) {
   if (path.find(':') != std::string::npos) return path;
   std::error_code ignored;
@@ -248,7 +249,7 @@ void import(const Options& options) {
     pictures.keep_side = !options.image_size;
     const data::Dataset own = data::load_dataset(source, options.root, pictures);
     for (const std::string& remark : own.remarks) fmt::print("{}\n", base::quote::terminal(remark));
-    catch_interrupts();  // until here nothing was written, and a signal may end the program as it does any
+    catch_interrupts();  // nothing was written so far, so a signal could end the program
     target = data::import_own(options.name, own, folder, interrupted);
   }
   fmt::print("{} is in {}{}\n", options.name, target.string(),

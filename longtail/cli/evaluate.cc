@@ -1,4 +1,4 @@
-// longtail evaluate: the final tables of a run again, computed from its checkpoint.
+// longtail evaluate: computes the final tables of a run again from its checkpoint.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -27,7 +27,7 @@ struct EvaluateArguments {
   bool classes = false;
 };
 
-// The log as the networks of the checkpoint give it now.
+// The log, with the results measured again on the networks of the checkpoint.
 train::RunLog measured(const train::Checkpoint& state, const train::RunConfig& config,
                        const std::string& run) {
   const auto data = train::load_run_dataset(config);
@@ -44,7 +44,7 @@ train::RunLog measured(const train::Checkpoint& state, const train::RunConfig& c
   return log;
 }
 
-// Holds what was measured against the log, or against the copy that the checkpoint has if there is no log.
+// Compares the measured results with the log, or with the checkpoint's copy if there is no log.
 void compare_with_log(const train::RunLog& log, const train::Checkpoint& state, const std::string& run) {
   const std::filesystem::path path = train::log_path(run);
   const bool there = base::present(path);
@@ -77,7 +77,7 @@ void run(const EvaluateArguments& arguments, bool engine_given) {
              log.seed, state.epochs_done, train::logged_epochs(config), config.engine);
   fmt::print("{}", result_table(log));
   if (arguments.classes) fmt::print("\n{}", class_table(log));
-  std::fflush(stdout);  // before a log that cannot be read is complained of
+  std::fflush(stdout);  // before an error about an unreadable log
   compare_with_log(log, state, arguments.run);
 }
 

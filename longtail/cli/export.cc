@@ -1,4 +1,4 @@
-// longtail export: the weights of a run for other programs.
+// longtail export: writes the weights of a run for other programs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,14 +26,14 @@ struct ExportArguments {
   bool last = false;
 };
 
-// ".onnx" of "M.ONNX".
+// ".onnx" for "M.ONNX".
 std::string ending_of(const std::filesystem::path& file) {
   std::string ending = file.extension().string();
   for (char& letter : ending) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   return ending;
 }
 
-// What is written into a file of that name.
+// The format given, or that of the file name's ending.
 std::string format_of(const ExportArguments& arguments) {
   const std::string ending = ending_of(arguments.out);
   const std::string said = ending == ".onnx" ? "onnx" : ending == ".safetensors" ? "safetensors" : "";
@@ -46,12 +46,12 @@ std::string format_of(const ExportArguments& arguments) {
   return arguments.format;
 }
 
-// The files of the run stay as they are: in its folder only models are written.
+// Only models may be written to the folder of the run, so that its own files stay as they are.
 void refuse_files_of_the_run(const ExportArguments& arguments) {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::path run = fs::canonical(arguments.run, error);
-  if (error) return;  // reading it will tell
+  if (error) return;  // reading the run reports the error
   const fs::path out = fs::weakly_canonical(fs::absolute(arguments.out), error);
   if (error || std::mismatch(run.begin(), run.end(), out.begin(), out.end()).first != run.end()) return;
   if (const std::string ending = ending_of(out); ending == ".onnx" || ending == ".safetensors") return;
@@ -76,7 +76,7 @@ void run(const ExportArguments& arguments) {
       {"strategy", log.strategy},
       {"imbalance_ratio", fmt::format("{}", log.rho)},
       {"seed", fmt::format("{}", log.seed)},
-      {"epoch", fmt::format("{}", result.epoch + 1)},  // counted as on the terminal
+      {"epoch", fmt::format("{}", result.epoch + 1)},  // counted from 1, as on the terminal
       {"classes", nlohmann::json(log.class_names).dump()},
       {"groups", log.groups},
       {"group_sizes", nlohmann::json(log.group_sizes).dump()},
@@ -84,9 +84,9 @@ void run(const ExportArguments& arguments) {
       {"test_acc", fmt::format("{}", result.accuracy.overall)},
       {"protocol", log.fingerprint.protocol},
       {"longtail", log.fingerprint.version}};
-  // Its weights are [classes][features] as a linear head's; the logits are cosines.
+  // Its weights are [classes][features], like those of a linear head, but the logits are cosines.
   if (state.spec().head == nn::Head::kCosine) metadata["head"] = "cosine";
-  // Probabilities are of the logits times what the loss says.
+  // Probabilities are computed from the logits times the scale of the loss.
   const double scale = train::logit_scale(train::config_from_map(state.config));
   if (scale != 1) metadata["logit_scale"] = fmt::format("{}", scale);
   const std::int64_t steps = (std::int64_t{result.epoch} + 1) * state.steps_per_epoch;

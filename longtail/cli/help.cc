@@ -12,8 +12,8 @@
 namespace longtail::cli {
 namespace {
 
-// Paragraphs are filled; of indented lines examples stay as they are, others are broken below their second
-// column.
+// Wraps paragraphs. Indented lines: examples stay as they are, others are wrapped with a hanging indent at
+// their second column.
 std::string filled(const std::string& text, int width) {
   std::string out, paragraph;
   const auto flush = [&] {
@@ -42,7 +42,7 @@ std::string filled(const std::string& text, int width) {
   return out;
 }
 
-// Two columns: what, and its explanation filled into the rest of the width.
+// Two columns: `what`, and its explanation wrapped to the rest of the width.
 std::string entry(const std::string& what, const std::string& help, int column, int width) {
   std::string out = "  " + what;
   if (static_cast<int>(out.size()) + 2 > column) {

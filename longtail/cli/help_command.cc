@@ -1,4 +1,4 @@
-// longtail help: the help of a command; the man page and the shell completions.
+// longtail help: prints the help of a command, the man page or a shell completion.
 #include <fmt/format.h>
 
 #include <memory>

@@ -18,7 +18,7 @@
 
 namespace {
 
-// An error may repeat what a file said.
+// Escapes the text for the terminal: an error may quote the contents of a file.
 void complain(const char* sentence) {
   std::fprintf(stderr, "longtail: %s\n", longtail::base::quote::terminal(sentence).c_str());
 }
@@ -36,7 +36,7 @@ int run(int argc, char** argv) {
       "`longtail COMMAND --help` and `longtail help COMMAND` explain a command. Exit codes: 0 done, 1 "
       "failed, 2 wrong usage,\n"
       "130 interrupted (the same command again resumes).");
-  // Keep in the order of a person's first day.
+  // Keep in the order in which a new user needs them.
   add_recommend(app);
   add_data(app);
   add_subset(app);
@@ -64,7 +64,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is then an error that can be told, like a full disk
+  std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit then gives an error to report, like a full disk
   try {
     const int code = run(argc, argv);
     errno = 0;

@@ -10,7 +10,7 @@
 namespace longtail::cli {
 namespace {
 
-// Text as roff takes it: no line may begin with a dot or a quote, and a backslash is doubled.
+// Escapes text for roff: no line may begin with a dot or a quote, and a backslash is doubled.
 std::string roff(const std::string& text) {
   std::string out;
   bool fresh = true;
@@ -46,7 +46,7 @@ void man_command(const AppInfo& command, std::string& out) {
   for (const AppInfo& one : command.commands) man_command(one, out);
 }
 
-// For a single-quoted string of a shell.
+// Escapes text for a single-quoted shell string.
 std::string quoted(const std::string& text, const std::string& escape) {
   std::string out = "'";
   for (const char c : text) {
@@ -64,7 +64,7 @@ void each_command(const AppInfo& command, const std::function<void(const AppInfo
   for (const AppInfo& one : command.commands) each_command(one, visit);
 }
 
-// All words a command may be followed by: its commands and its options.
+// All words that may follow a command: its subcommands and its options.
 std::vector<std::string> words_of(const AppInfo& command) {
   std::vector<std::string> words;
   for (const AppInfo& one : command.commands) words.push_back(one.own_name());

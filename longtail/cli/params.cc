@@ -1,5 +1,5 @@
-// longtail params: every parameter of a run with default, range and meaning; docs/parameters.md is what it
-// prints.
+// longtail params: prints every parameter of a run with default, range and meaning. docs/parameters.md is its
+// output.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ const std::vector<Section> kSections = {{"data", "Which images a run sees."},
                                         {"train", "How it is trained; every default is the paper's."},
                                         {"run", "Where and how it runs; never changes a result."}};
 
-// A bar would end the cell of a table.
+// Escapes bars, which would end the table cell.
 std::string cell(std::string text) {
   for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, "\\");
   return text;

@@ -1,4 +1,4 @@
-// longtail predict: what a trained network says of new pictures.
+// longtail predict: the predictions of a trained network for new pictures.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct PredictArguments {
   bool as_json = false;
 };
 
-// The classes with the highest probabilities, the lower number first where two are the same.
+// The classes with the highest probabilities; in a tie the lower number comes first.
 std::vector<std::size_t> highest(const std::vector<double>& chances, int top) {
   std::vector<std::size_t> order(chances.size());
   std::iota(order.begin(), order.end(), 0);

@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The pictures of a folder and of the folders in it, by name, through links; a folder that several links lead to is looked
-// into once. What is passed over in training is passed over here too.
+// Adds the pictures in a folder and its subfolders, sorted by name, following links. A folder reached by
+// several links is read once. Files that training skips are skipped here too.
 void add_folder(const fs::path& folder, std::set<fs::path>& seen, FoundPictures& found) {
   std::error_code error;
   const fs::path real = fs::canonical(folder, error);
@@ -28,7 +28,7 @@ void add_folder(const fs::path& folder, std::set<fs::path>& seen, FoundPictures&
     found.faults.push_back(fmt::format("cannot read the folder {}: {}", folder.string(), error.message()));
   std::sort(entries.begin(), entries.end());
   for (const fs::path& entry : entries) {
-    std::error_code ignored;  // what is neither a folder nor a picture, reading it tells
+    std::error_code ignored;  // a file that is not a picture fails when it is read
     fs::is_directory(entry, ignored) ? add_folder(entry, seen, found) : found.pictures.push_back(entry);
   }
 }

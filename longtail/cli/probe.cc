@@ -1,4 +1,4 @@
-// longtail probe: the bias and variance of the gradient, measured on a network.
+// longtail probe: measures the bias and variance of the gradient on a network.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 struct ProbeOptions {
   std::string run;
-  train::RunConfig config;  // without a run: the flags; with one: only where and how
+  train::RunConfig config;  // without a run: all flags; with one: only where and how to run
   std::vector<std::string> epochs;
   theory::ProbePlan plan;
   bool json = false;
@@ -35,19 +35,19 @@ struct ProbeOptions {
   std::string format = "pdf";
 };
 
-// What makes a fresh network and its subset; a run knows these itself.
+// The flags that define a fresh network and its subset; a run has its own values.
 const std::vector<std::string> kFreshFlags = {
     "dataset",      "skip_unreadable", "profile",  "rho",  "n_max", "counts_file", "class_order", "groups",
     "val_fraction", "model",           "shortcut", "seed", "loss",  "epochs",      "batch_size"};
 const std::vector<std::string> kEitherFlags = {"engine", "data", "threads"};
 
-// A network to probe: how many epochs it has behind it.
+// A network to probe, and how many epochs it was trained.
 struct Stop {
   int epochs_done = 0;
   theory::NetworkState network;
 };
 
-// `state` is that of the run, null without one.
+// `state` is the checkpoint of the run, null without a run.
 train::RunConfig config_of(const ProbeOptions& options, const train::Checkpoint* state) {
   if (!state) {
     data::refuse_idle_dir(options.config.dataset, options.config.data);
@@ -128,7 +128,7 @@ std::vector<std::string> epochs_to_probe(const ProbeOptions& options) {
   return options.epochs.empty() ? std::vector<std::string>{"last"} : options.epochs;
 }
 
-// Stages on standard error: a line that is drawn again on a terminal, a line a stage elsewhere.
+// Prints the stages to standard error: one line that is redrawn on a terminal, otherwise one line per stage.
 theory::OnStage stage_printer() {
   const bool terminal = isatty(STDERR_FILENO) != 0;
   return [terminal](const std::string& stage, std::int64_t done, std::int64_t total) {
@@ -157,11 +157,11 @@ ProbeReport make_report(const ProbeOptions& options) {
   const train::RunConfig config = config_of(options, state.get());
   check_strategies(options.plan.strategies, config.epochs);
   const data::Dataset dataset = *train::load_run_dataset(config);
-  // Everything behind takes the classes, the subset and the shapes of the network from the data.
+  // Everything below takes the classes, the subset and the shapes of the network from the data.
   if (state) refuse_other_data(*state, dataset, options.run);
   data::Subset subset =
       data::make_subset(config.subset, dataset.train.labels, dataset.classes(), config.seed);
-  // By all its images, as in the log of the run, whatever is held out.
+  // Groups count all images of a class, including held-out ones, as in the log of the run.
   const std::vector<data::Group> groups = data::Groups::parse(config.subset.groups).of(subset.counts);
   const double fraction = train::decided_fraction(config.val_fraction, subset.counts, groups);
   if (fraction > 0) subset = train::hold_out(subset, fraction, config.seed).training;
@@ -181,7 +181,7 @@ ProbeReport make_report(const ProbeOptions& options) {
   report.groups = config.subset.groups;
   report.group_of = groups;
   report.batch = config.batch_size;
-  std::vector<Stop> stops;  // all of them before the first is measured, which takes minutes
+  std::vector<Stop> stops;  // all are loaded before the first is measured, which takes minutes
   for (const std::string& text : epochs)
     stops.push_back(text == "0" ? fresh(config, spec) : read_stop(options.run, *state, text));
   for (Stop& stop : stops) {

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 using theory::ProbeResult;
 using theory::StrategyProbe;
 
-// Length and spread of the gradients, class by class.
+// The length and spread of the gradients, per class.
 void draw_classes(const ProbeResult& result, const fs::path& path) {
   base::Figure figure(16, 8);
   std::string rows;
@@ -38,7 +38,7 @@ void draw_classes(const ProbeResult& result, const fs::path& path) {
   figure.write(path);
 }
 
-// Stacked bars of the exact formula, the mini-batches' variance as points on top of the bias.
+// Stacked bars of the exact formula; the variance of the mini-batches as points on top of the bias.
 void draw_strategies(const ProbeResult& result, const fs::path& path) {
   base::Figure figure(14, 8);
   std::string rows, tics;
@@ -70,8 +70,8 @@ void draw_strategies(const ProbeResult& result, const fs::path& path) {
   figure.write(path);
 }
 
-// The variance of each class's part over uniform: measured (exact formula on measured moments) and by the
-// proposition.
+// The variance of each class's part, relative to uniform: measured (exact formula on measured moments) and
+// according to the proposition.
 void draw_ratios(const ProbeResult& result, const StrategyProbe& uniform, const fs::path& path) {
   base::Figure figure(16, 8);
   figure.script(

@@ -18,7 +18,7 @@ using theory::ProbeResult;
 using theory::StrategyProbe;
 
 std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.4g}", value) : "-"; }
-// A ratio as a whole number.
+// A ratio rounded to an integer.
 std::string whole(double value) {
   return std::isfinite(value) ? base::with_commas(std::llround(value)) : "-";
 }
@@ -186,7 +186,7 @@ std::string course_text(const ProbeReport& report) {
   return "\nAlong the training: after so many epochs\n" + table.text();
 }
 
-// What the measured gradients say of the paper's predictions; accuracies are the business of `longtail theory
+// What the measured gradients say about the paper's predictions. Accuracies are checked by `longtail theory
 // --logs`.
 std::string evidence(const ProbeResult& result) {
   const StrategyProbe* uniform = find(result, "uniform");
@@ -227,7 +227,7 @@ std::string evidence(const ProbeResult& result) {
 }  // namespace
 
 std::string probe_text(const ProbeReport& report) {
-  // How near is in docs/theory.md, "Does the engine matter?".
+  // docs/theory.md, "Does the engine matter?", says how close bf16 is.
   const bool bf16 = report.engine == "amx";
   std::string out = sentences(
       "How the gradient of a mini-batch behaves on this very network, measured on the training images: how "

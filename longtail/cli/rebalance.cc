@@ -1,4 +1,4 @@
-// longtail rebalance: the classifier of a trained run made anew, its features frozen.
+// longtail rebalance: rebuilds the classifier of a trained run; its features stay frozen.
 #include <memory>
 
 #include "longtail/base/error.h"
@@ -20,7 +20,7 @@ struct RebalanceArguments {
 };
 
 void run(const RebalanceArguments& arguments) {
-  // The new run has the data set of the old one under its old name, wherever it is read from now.
+  // The new run keeps the name of the old run's data set, wherever the data are read from now.
   const auto load = [&](train::RunConfig config) {
     place_data(config, arguments.run, arguments.where.data);
     data::Dataset dataset = train::read_run_dataset(config);

@@ -38,9 +38,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kPictureWidth = 90;
-constexpr double kSlower = 0.8;  // larger images may take that much longer (1 / 0.8) than reckoned
+constexpr double kSlower = 0.8;  // larger images may take up to 1 / 0.8 of the estimated time
 
-// The parameters of a run that can be given; the others are planned or as in the paper.
+// The run parameters that can be given as flags; the others are planned or as in the paper.
 const std::vector<std::string>& plan_params() {
   static const std::vector<std::string> names = {
       "data",   "fit",   "skip_unreadable", "image_size", "profile", "counts_file", "rho",
@@ -51,7 +51,7 @@ const std::vector<std::string>& plan_params() {
 struct RecommendArguments {
   std::string pictures;
   std::string time = "2h";
-  std::string goal;  // empty: that of the folder, otherwise balanced
+  std::string goal;  // empty: the goal of the folder, or else balanced
   std::string out;
   std::vector<std::string> strategies = default_candidates();
   train::RunConfig config;
@@ -63,13 +63,13 @@ struct RecommendArguments {
 // The data as it was found.
 struct Found {
   data::Dataset data;
-  std::vector<std::int64_t> counts;  // of the classes in training
-  std::vector<std::int64_t> tested;  // images of the classes in the test part
+  std::vector<std::int64_t> counts;  // training images per class
+  std::vector<std::int64_t> tested;  // test images per class
 };
 
-// Looks at the data and shows it.
+// Loads the data and prints an overview.
 Found look_at_data(const RecommendArguments& arguments, const train::RunConfig& config) {
-  // Images that are no pictures at their own size: they may be raced at more than 32x32 as well.
+  // Images that are not pictures keep their own size: the race may use more than 32x32 for them too.
   data::PictureOptions options = train::picture_options(config);
   options.keep_side = true;
   Found found{data::load_dataset(source_name(arguments.pictures), config.data, options), {}, {}};
@@ -89,8 +89,8 @@ Found look_at_data(const RecommendArguments& arguments, const train::RunConfig& 
   return found;
 }
 
-// The images as the runs will see them. Pictures are kept as arrays in the folder, so that no run has to read them again
-// and all runs see the same, whatever becomes of the files.
+// Stores the images as the runs will see them. Pictures are stored as arrays in the folder, so that no run
+// has to read the files again and all runs see the same images, whatever happens to the files.
 void keep_pictures(const RecommendArguments& arguments, const fs::path& out, data::Dataset data,
                    RecommendPlan& plan) {
   train::RunConfig& config = plan.config;
@@ -103,7 +103,7 @@ void keep_pictures(const RecommendArguments& arguments, const fs::path& out, dat
   data::import_own(config.dataset, data, config.data, {});
 }
 
-// Seconds of an epoch of a network while as many runs are under way as there will be.
+// Measured seconds per epoch of a network, with as many runs at a time as planned.
 double measured_epoch(const RecommendPlan& plan, const Found& found, const std::string& model, int side) {
   train::RunConfig trial = plan.config;
   trial.model = model;
@@ -156,7 +156,7 @@ Effort measured_effort(const RecommendArguments& arguments, const RecommendPlan&
       large == "resnet20" ? facts.large_epoch : measured_epoch(plan, found, "resnet20", facts.side);
   Effort effort = planned_effort(facts);
   if (effort.side == facts.side) return effort;
-  // What was reckoned by area is measured before it is relied on.
+  // The time at this size was only estimated from the area, so measure it.
   PlanFacts larger = facts;
   larger.side = effort.side;
   larger.picture_side = 0;
@@ -189,13 +189,13 @@ RecommendPlan make_plan(const RecommendArguments& arguments, const fs::path& out
   const std::int64_t images = std::accumulate(found.counts.begin(), found.counts.end(), std::int64_t{0});
   if (!arguments.batch_given) config.batch_size = planned_batch(images);
   config.lr = 0.1 * config.batch_size / 128;
-  config.select = "last";  // nothing chooses an epoch, so nothing flatters and no image is held out for it
+  config.select = "last";  // no choice of epoch: no optimistic bias, no images held out
   const Effort effort = measured_effort(arguments, plan, found, budget);
   config.model = effort.model;
   config.image_size = effort.side;
   set_epochs(config, effort.epochs);
   plan.run_seconds = effort.run_seconds;
-  check_candidates(plan);  // what cannot be trained must not become a plan, which would be resumed for ever
+  check_candidates(plan);  // an impossible plan must not be saved: it would be resumed for ever
   keep_pictures(arguments, out, std::move(found.data), plan);
   return plan;
 }
@@ -217,7 +217,7 @@ bool is_given(const RecommendArguments& arguments, const std::string& name) {
   return std::find(arguments.given.begin(), arguments.given.end(), name) != arguments.given.end();
 }
 
-// A plan is kept as it began: a flag that asks for something else is refused, not passed over.
+// A plan does not change once made: a flag that asks for something else is refused, not ignored.
 void refuse_changes(const RecommendArguments& arguments, const RecommendPlan& held, const fs::path& out) {
   if (!arguments.goal.empty() && held.goal && *held.goal != wanted_goal(arguments)) {
     base::fail<base::UsageError>(
@@ -226,7 +226,7 @@ void refuse_changes(const RecommendArguments& arguments, const RecommendPlan& he
         "--out DIR",
         out.string(), report::goal_name(*held.goal), arguments.goal);
   }
-  // What they decide is compared: `--groups auto` changes nothing where that is the default.
+  // Compares resolved values: `--groups auto` is no change if it resolves to the same groups.
   train::RunConfig as_held = held.config;
   as_held.engine = study::engine_of(study_of(held, 1), out);
   train::RunConfig as_asked = as_held;
@@ -247,7 +247,7 @@ void refuse_changes(const RecommendArguments& arguments, const RecommendPlan& he
   }
 }
 
-// The plan that the folder has, to be continued.
+// The plan of the folder, checked against the flags, to be resumed.
 RecommendPlan resumed_plan(RecommendPlan held, const RecommendArguments& arguments, const fs::path& out,
                            const TimeBudget& budget) {
   const std::vector<std::string> texts = texts_of(held.candidates);
@@ -262,8 +262,7 @@ RecommendPlan resumed_plan(RecommendPlan held, const RecommendArguments& argumen
   } else if (!arguments.config.data.empty()) {
     held.config.data = arguments.config.data;
   }
-  if (!held.goal ||
-      held.seconds != budget.seconds()) {  // none: from now on it says what the race is decided by
+  if (!held.goal || held.seconds != budget.seconds()) {  // no goal: from now on the plan records it
     if (!held.goal) held.goal = wanted_goal(arguments);
     held.seconds = budget.seconds();
     write_plan(out, held);
@@ -299,12 +298,12 @@ void write_report(const fs::path& out, const RecommendPlan& plan) {
   fmt::print("The report: {}\n", (options.out / "index.html").string());
 }
 
-// What would be in the way later is told before anything is made or measured: an answer among the pictures, and paths
-// that the files of a study cannot hold.
+// Refuses, before anything is created or measured, what would fail later: an answer among the pictures, and
+// paths that the files of a study cannot hold.
 void check_places(const RecommendArguments& arguments, const fs::path& out) {
   if (!base::present(plan_path(out))) {
     refuse_among_pictures(arguments.pictures, out);
-    // A folder of recommend that has lost its plan still has its clock.
+    // A folder of `recommend` that has lost its plan still has its recommend.seconds.
     if (base::present(out / "study.json") && !base::present(out / "recommend.seconds"))
       base::fail("{} holds a study that `recommend` did not make; give another --out", out.string());
   }
@@ -383,7 +382,7 @@ void add_recommend(App& app) {
     arguments->size_given = command->count("--image-size") > 0;
     arguments->strategies_given = command->count("--strategies") > 0;
     arguments->time_given = command->count("--time") > 0;
-    // The runs read them too, and the command may be given again from elsewhere.
+    // The runs read these too, and the command may be repeated from another folder.
     for (std::string* path : {&arguments->config.subset.counts_file, &arguments->config.data}) {
       if (!path->empty()) *path = fs::absolute(*path).lexically_normal().string();
     }

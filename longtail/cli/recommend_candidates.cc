@@ -39,7 +39,7 @@ bool mixes(const std::string& name) {
       name, text, base::did_you_mean(name, known));
 }
 
-// "uniform+mixup:alpha=1+crt" on top of what all share.
+// Parses "uniform+mixup:alpha=1+crt", on top of the settings that all candidates share.
 Candidate parsed(const std::string& text, const train::RunConfig& config) {
   const std::vector<std::string> links = base::split_chain(text);
   Candidate made{.strategy = sampling::canonical_strategy(links[0]),
@@ -64,8 +64,7 @@ Candidate parsed(const std::string& text, const train::RunConfig& config) {
     mixing = base::split_chain(made.augment).back();
   }
   if (!loss.empty()) loss = nn::canonical_loss(loss);
-  if (loss == made.loss)
-    loss.clear();  // what all have goes without saying, so that two texts are two candidates
+  if (loss == made.loss) loss.clear();  // the common loss is left out, so that each candidate has one text
   if (!loss.empty()) made.loss = loss;
   made.text = made.strategy;
   for (const std::string& part : {mixing, loss, made.trained() ? "" : made.rebalance})
@@ -73,11 +72,11 @@ Candidate parsed(const std::string& text, const train::RunConfig& config) {
   return made;
 }
 
-// The strategies are words of their own; a comma parts the parameters of one.
+// Strategies are separate words; a comma separates the parameters of one strategy.
 void refuse_commas(const std::string& text) {
   const std::size_t at = text.find_first_of(",:(");
   if (at == std::string::npos || text[at] != ',') return;
-  // Which of the commas are between strategies is known only where none has parameters.
+  // Only if no strategy has parameters is every comma known to separate strategies.
   if (text.find_first_of(":(") != std::string::npos)
     base::fail<base::UsageError>("--strategies are separated by blanks, not by commas as in `{}`", text);
   std::string words = text;
@@ -86,7 +85,7 @@ void refuse_commas(const std::string& text) {
       "--strategies are separated by blanks, not by commas: write `{}` instead of `{}`", words, text);
 }
 
-// A race compares runs that train on all training images.
+// A race only compares runs that train on all training images.
 void refuse_held_out(const Candidate& one) {
   if (sampling::make_strategy(one.strategy)->feedback() != sampling::Feedback::kHeldOut) return;
   base::fail<base::UsageError>(
@@ -101,7 +100,7 @@ Candidate parent_of_one(const Candidate& one) {
   return parent;
 }
 
-// Named as the report names the series of the runs: by what differs between them.
+// Names the candidates as the report names its series: by what differs between them.
 void name(std::vector<Candidate>& candidates) {
   std::map<std::string, std::set<std::string>> values;
   const auto settings = [](const Candidate& one) {

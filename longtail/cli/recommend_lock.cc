@@ -26,7 +26,7 @@ RecommendLock::~RecommendLock() {
   for (fs::directory_iterator at(folder, ignored), end; !ignored && at != end; at.increment(ignored)) ++files;
   if (!made_ || !lock_ || ignored || files != 1) return;
   fs::remove(file_, ignored);
-  fs::remove(folder, ignored);  // does nothing to a folder with something in it
+  fs::remove(folder, ignored);  // fails if the folder is not empty
 }
 
 }  // namespace longtail::cli

@@ -14,7 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr double kKeepEvery = 2;
-// What an epoch of a rebalanced run takes of a training's: the images go forward through the network, nothing goes back.
+// The cost of an epoch of a rebalanced run relative to a training epoch: a forward pass without a backward
+// pass.
 constexpr double kForwardOnly = 0.5;
 
 bool is_rebalanced(const study::Board& board, std::size_t run) {

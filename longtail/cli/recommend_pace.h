@@ -17,7 +17,7 @@ namespace longtail::cli {
 // Time reserved for reading, judging and reporting after training: a twentieth of the time, between 20
 // seconds and a minute, but never more than a seventh.
 double report_seconds(double seconds);
-// The total time needed so that `seconds` are left besides the report (inverse of report_seconds).
+// The total time needed so that `seconds` are left apart from the report (inverse of report_seconds).
 double with_report(double seconds);
 
 // Wall time, including that of earlier commands. Time in which no command ran does not count.

@@ -21,19 +21,19 @@ bool is_directory(const std::string& path) {
   return fs::is_directory(path, ignored);
 }
 
-// Absolute, without a slash at its end.
+// The absolute path, without a trailing slash.
 std::string whole_path(const std::string& path) {
   std::error_code ignored;
   const fs::path whole = fs::absolute(path, ignored).lexically_normal();
   return (whole.has_filename() ? whole : whole.parent_path()).string();
 }
 
-// The folder that is meant, if one is.
+// The path of the folder, if `asked` means a folder.
 std::string folder_path(const std::string& asked) {
   return asked.starts_with(kFolder) ? asked.substr(kFolder.size()) : asked;
 }
 
-// A name without a colon is taken for a path: the folder may be gone.
+// Treats a name without a colon as a path, because the folder may be gone.
 std::string as_path(const std::string& asked) {
   return asked.find(':') == std::string::npos ? whole_path(asked) : lasting_name(asked);
 }
@@ -61,7 +61,7 @@ std::string lasting_name(const std::string& asked) {
 
 bool same_pictures(const std::string& kept, const std::string& asked) {
   if (kept == asked || as_path(kept) == as_path(asked)) return true;
-  std::error_code ignored;  // the same folder by a link
+  std::error_code ignored;  // it may be the same folder through a link
   return is_picture_folder(kept) && is_picture_folder(asked) &&
          fs::equivalent(folder_path(kept), folder_path(asked), ignored);
 }
@@ -83,8 +83,7 @@ std::string copy_folder(const fs::path& answer) {
 void refuse_among_pictures(const std::string& asked, const fs::path& answer) {
   std::error_code error;
   const fs::path pictures = fs::canonical(folder_path(asked), error);
-  if (error || !is_picture_folder(asked))
-    return;  // a folder that is not there cannot hold it; reading will tell
+  if (error || !is_picture_folder(asked)) return;  // a missing folder cannot contain it; reading reports it
   const fs::path copy = fs::path(copy_folder(answer)) / kCopy;
   for (const fs::path& part : {answer, copy, answer / "runs", answer / "report"}) {
     const fs::path place = fs::weakly_canonical(fs::absolute(part, error), error);

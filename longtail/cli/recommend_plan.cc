@@ -20,9 +20,9 @@ namespace {
 using nlohmann::json;
 
 constexpr int kMostEpochs = 200;
-constexpr int kEnoughEpochs = 20;  // below it three seeds are planned for instead of five
-constexpr int kLargeEpochs = 100;  // that the larger network must get
-constexpr int kSideEpochs = 60;    // that larger images must leave
+constexpr int kEnoughEpochs = 20;  // with fewer, plan for three seeds instead of five
+constexpr int kLargeEpochs = 100;  // that the larger network needs
+constexpr int kSideEpochs = 60;    // that larger images need
 constexpr double kMargin = 1.25;   // runs may take that much longer than measured
 constexpr double kAgain = 1.05;    // the next measurement may be that much slower
 
@@ -32,7 +32,7 @@ int trained(const std::vector<std::string>& candidates) {
 
 int jobs_of(const PlanFacts& facts) { return planned_jobs(trained(facts.candidates), facts.cpus); }
 
-// What the race charges for some seeds of all candidates, in epochs of a training.
+// The cost of `seeds` seeds of all candidates as the race counts it, in epochs of training.
 double work_of(const std::vector<std::string>& candidates, int epochs, int jobs, int seeds) {
   std::vector<double> works;
   for (int seed = 0; seed < seeds; ++seed) {
@@ -50,7 +50,7 @@ int affordable_epochs(const PlanFacts& facts, double epoch_seconds, int seeds) {
   return epochs_that_fit(facts.seconds, kMargin * epoch_seconds, facts.candidates, jobs_of(facts), seeds);
 }
 
-// The work of a network grows with the area of its images.
+// The work of a network is proportional to the area of its images.
 double area(int side, const PlanFacts& facts) {
   const double ratio = static_cast<double>(side) / facts.side;
   return ratio * ratio;
@@ -81,13 +81,13 @@ Network planned_network(const PlanFacts& facts) {
   return network;
 }
 
-// What three seeds of all candidates take with the fewest epochs.
+// Seconds for three seeds of all candidates with the fewest epochs.
 double least_training(const PlanFacts& facts) {
   return kMargin * planned_network(facts).epoch_seconds *
          work_of(facts.candidates, facts.epochs.value_or(kFewestEpochs), jobs_of(facts), 3);
 }
 
-// As --time takes it, rounded up.
+// The time in the form of --time, rounded up.
 std::string time_flag(double seconds) {
   const double step = seconds <= 600 ? 10 : seconds <= 7200 ? 60 : 600;
   const auto whole = static_cast<std::int64_t>(std::ceil(seconds / step) * step);
@@ -98,8 +98,8 @@ std::string time_flag(double seconds) {
   return text;
 }
 
-// Of the whole time a part goes to the report and to what is done before training; and with more time a larger network
-// is planned, which wants more again.
+// The smallest sufficient --time, including the report and the work before training. Iterates, because more
+// time allows a larger network, which needs more time again.
 std::string enough_time(PlanFacts facts) {
   for (double least = least_training(facts); least > facts.seconds; least = least_training(facts))
     facts.seconds = least;
@@ -113,7 +113,7 @@ bool axis_of_strategies(const RecommendPlan& plan) {
                      [](const Candidate& one) { return one.text == one.strategy; });
 }
 
-// The rest of the study's file: an axis of strategies, or a case a candidate if there are remedies among them.
+// The rest of the study file: an axis of strategies, or one case per candidate if any has remedies.
 std::string candidates_text(const RecommendPlan& plan) {
   std::vector<std::string> names;
   std::string cases;
@@ -264,7 +264,7 @@ std::optional<RecommendPlan> read_recommend_plan(const std::filesystem::path& fo
     plan.picture_side = object.value("picture_side", 0);
     plan.epochs_given = object.value("epochs_given", false);
     plan.data_hash = object.value("data_hash", std::string());
-    // Earlier versions copied folders, and nothing else, and called the copy so.
+    // Earlier versions copied only folders, and always gave the copy this name.
     plan.copied = object.value("copied", plan.config.dataset == kCopy && plan.pictures != kCopy);
     plan.seconds = object.value("time", 0.0);
     plan.cuts = object.value("cuts", 0);

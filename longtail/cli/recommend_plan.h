@@ -26,8 +26,7 @@ struct RecommendPlan {
   int jobs = 1;
   int threads = 1;         // of each run
   double run_seconds = 0;  // per run, estimated
-  int picture_side =
-      0;  // median of the pictures' shorter sides, or the side of larger images; 0: neither
+  int picture_side = 0;    // median of the pictures' shorter sides, or the side of larger images; 0: neither
   bool epochs_given = false;
   double seconds = 0;  // the total time, as last given; 0: not recorded by an earlier version
   int cuts = 0;        // how often the epochs were cut so far

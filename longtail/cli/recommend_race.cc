@@ -31,17 +31,17 @@ namespace fs = std::filesystem;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 constexpr int kMostCuts = 3;       // of the epochs
-constexpr int kEpochsToTrust = 3;  // of every job, before a pace counts as measured
-// A look is begun if it would take up to this part of what is left, and given up above that one.
+constexpr int kEpochsToTrust = 3;  // per job, before the pace counts as measured
+// A look is started if it needs at most the first share of the time left, and given up above the second.
 constexpr double kBeginBelow = 0.95, kGiveUpAbove = 1.2;
-constexpr double kCutTo = 0.85;  // part of what is left that runs with fewer epochs are to take
+constexpr double kCutTo = 0.85;  // share of the time left that runs with fewer epochs should take
 
-// What the finished runs say, strategy by seed.
+// The results of the finished runs, by strategy and seed.
 struct Results {
   report::SeedTable goal{};
   std::vector<std::pair<std::string, report::SeedTable>> groups{};
-  double of_a_run = 0;  // mean seconds of a finished training
-  int finished = 0;     // runs
+  double of_a_run = 0;  // mean seconds per finished training
+  int finished = 0;     // number of finished runs
 };
 
 class RaceRunner {
@@ -69,7 +69,7 @@ class RaceRunner {
   RaceOutcome run() {
     RaceOutcome outcome;
     std::size_t told = 0;
-    std::optional<std::tuple<int, std::size_t, int>> before;  // where the last round began
+    std::optional<std::tuple<int, std::size_t, int>> before;  // the state at the start of the last round
     for (;;) {
       Results results = read(looks_.seeds.back());
       const report::Race race = report::run_looks(results.goal, baseline_, looks_);
@@ -95,11 +95,11 @@ class RaceRunner {
   }
 
  private:
-  // Does the runs that the next look needs. A sentence if it did not: there is no time for them.
+  // Does the runs that the next look needs. Returns why not, as a sentence, if there is no time for them.
   std::string train_until(const report::Race& race, int seeds, const Results& results) {
     const study::Plan grid = study::open_study(study_of(plan_, seeds), out_, LONGTAIL_VERSION);
     study::require_engine(grid);
-    // Those that are still in, and what they are rebalanced from.
+    // Candidates still in the race, and those from which they are rebalanced.
     std::set<std::size_t> rows(race.still_in.begin(), race.still_in.end());
     for (const std::size_t row : race.still_in) {
       if (const auto parent = parent_of(rows_, row)) rows.insert(*parent);
@@ -110,7 +110,7 @@ class RaceRunner {
     }
     study::Board board = study::make_board(grid, out_, selection);
     if (!pace_.measured() && results.of_a_run > 0) pace_.guess(results.of_a_run / plan_.config.epochs);
-    // The first look is begun if there is any time: without it nothing can be said.
+    // The first look is started if there is any time at all: without it there is no result.
     const double needed = time_for(board);
     if (budget_.left() <= 0 || (race.looks > 0 && needed > kBeginBelow * budget_.left()))
       return no_time(seeds, needed);
@@ -118,11 +118,11 @@ class RaceRunner {
     return train(board, seeds, race.looks == 0);
   }
 
-  // Nothing is trained on other images than those of the race. Reads them once a command.
+  // An Error unless the images are those of the race. Reads them once per command.
   void require_same_data() {
     if (data_seen_) return;
     const std::string hash = train::read_run_dataset(plan_.config).hash;
-    if (race_data_.empty()) {  // a plan of an earlier version, and no run is finished
+    if (race_data_.empty()) {  // a plan of an earlier version without finished runs
       plan_.data_hash = race_data_ = hash;
       write_plan(out_, plan_);
     }
@@ -143,7 +143,7 @@ class RaceRunner {
         run, out_.string(), (out_ / "runs").string());
   }
 
-  // The candidate that a run is of.
+  // The index of the candidate to which a run belongs.
   std::size_t row_of(const study::PlannedRun& run) const {
     return static_cast<std::size_t>(
         std::find_if(rows_.begin(), rows_.end(),
@@ -164,7 +164,8 @@ class RaceRunner {
         base::duration(needed), base::duration(left), more);
   }
 
-  // Empty: the runs of the look are done, or the epochs were cut and it has to begin again.
+  // Returns an empty text if the runs of the look are done, or if the epochs were cut and it must start
+  // again.
   std::string train(study::Board& board, int seeds, bool first) {
     study::RunnerOptions options;
     options.program = own_program();
@@ -213,8 +214,8 @@ class RaceRunner {
     return ending;
   }
 
-  // With how many epochs the first look would be reached from here, all runs begun again; 0: with none that
-  // are fewer than now, enough, and enough for every candidate (one may change its loss at an epoch).
+  // The number of epochs with which the first look would be reached if all runs started again now. 0 if no
+  // number is both smaller than now and enough for every candidate (one may change its loss at an epoch).
   int shorter_epochs() const {
     if (plan_.epochs_given || plan_.cuts >= kMostCuts) return 0;
     const int epochs = epochs_that_fit(kCutTo * budget_.left(), pace_.epoch_seconds(),
@@ -238,7 +239,7 @@ class RaceRunner {
     std::fflush(stdout);
   }
 
-  // All finished runs up to so many seeds.
+  // Reads all finished runs of the first `seeds` seeds.
   Results read(int seeds) {
     Results results;
     const auto empty = [&] {
@@ -266,7 +267,7 @@ class RaceRunner {
       const train::RunLog log = train::read_log(study::run_folder(out_, run.name) / "log.json");
       require_same_data(log, run.name);
       const double value = goal_value(goal_, log);
-      if (std::isnan(value))  // without it no look would ever be made
+      if (std::isnan(value))  // otherwise no look would ever take place
         base::fail<base::UsageError>(
             "run {} has no value of the goal `{}`; give another --goal and another --out", run.name,
             report::goal_name(goal_));
@@ -298,7 +299,7 @@ class RaceRunner {
     question.baseline = baseline_;
     question.looks = looks_;
     outcome.recommendation = report::recommend(question);
-    // Without a recommendation the baseline, unless it is ruled out itself.
+    // Without a recommendation, use the baseline unless it is ruled out.
     const std::vector<std::size_t>& in = race.still_in;
     const bool baseline_in = in.empty() || std::find(in.begin(), in.end(), baseline_) != in.end();
     std::size_t row = baseline_in ? baseline_ : in.front();
@@ -310,7 +311,7 @@ class RaceRunner {
     link_network(row, outcome);
   }
 
-  // `network` in the folder is the run of the first seed: chosen before anything was measured.
+  // `network` in the folder links to the run of the first seed, a choice made before anything was measured.
   void link_network(std::size_t row, RaceOutcome& outcome) const {
     const study::StudyFile study = study_of(plan_, looks_.seeds.front());
     for (const study::PlannedRun& run : study::resolve(study, study::engine_of(study, out_))) {
@@ -326,16 +327,16 @@ class RaceRunner {
   }
 
   RecommendPlan& plan_;
-  const std::vector<Candidate> rows_;  // of all tables
+  const std::vector<Candidate> rows_;  // the rows of all tables
   report::Goal goal_;
   fs::path out_;
   TimeBudget& budget_;
   Pace pace_;
   std::string race_data_;   // the hash of the images that the race is about; empty: not known yet
-  bool data_seen_ = false;  // that they are still these
+  bool data_seen_ = false;  // the images were checked in this command
   report::LookPlan looks_{};
   std::vector<std::string> words_;
-  std::vector<int> trainings_;  // as report::SeedTable has them
+  std::vector<int> trainings_;  // as in report::SeedTable
   std::size_t baseline_ = 0;
 };
 

@@ -18,7 +18,7 @@ struct Bar {
   double images = 0;
 };
 
-// Whole letters of UTF-8 only.
+// Cuts the name without splitting a UTF-8 character.
 std::string shortened(const std::string& name) {
   if (name.size() <= kLongestName) return name;
   std::size_t end = kLongestName - 3;

@@ -15,12 +15,12 @@ std::string recorded_data(const std::filesystem::path& run) {
   train::RunConfig config;
   try {
     config = study::read_run(folder).config;
-  } catch (const base::Error&) {  // then it is looked for as that of any run
+  } catch (const base::Error&) {  // then the data are searched as for any run
     return "";
   }
   if (config.data.empty() || !data::takes_dir(config.dataset) || base::present(config.data))
     return config.data;
-  // The folder of the study may have been moved, with the data in it.
+  // The folder of the study may have been moved together with the data in it.
   const std::filesystem::path beside = folder.parent_path().parent_path() / "data";
   if (data::has_arrays(beside / config.dataset)) return beside.string();
   base::fail(

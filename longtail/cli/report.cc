@@ -1,4 +1,4 @@
-// longtail report: what the logs say, as an answer, tables, figures and a page.
+// longtail report: turns logs into an answer, tables, figures and a page.
 #include <fmt/format.h>
 
 #include <memory>

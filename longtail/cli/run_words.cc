@@ -18,13 +18,13 @@ namespace {
 
 constexpr auto kRedraw = std::chrono::milliseconds(100);
 
-// A group without classes is a dash, never a zero.
+// NaN (a group without classes) is shown as a dash, never as zero.
 std::string points(double value, int digits = 2) {
   return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, digits);
 }
 
-// A number with up to four digits, after the point or in all, as `form` says: as many as leave a blank before
-// it in a column of this width.
+// A number with up to four digits, after the point or in all, as `form` says: the most that leave a space
+// before it in a column of this width.
 std::string narrower(const char* form, double value, int width) {
   for (int digits = 4; digits >= 0; --digits) {
     std::string text = fmt::format(fmt::runtime(form), value, digits);
@@ -33,7 +33,7 @@ std::string narrower(const char* form, double value, int width) {
   return fmt::format("{:.0e}", value);
 }
 
-// A column of the progress: what it says, how wide it is, and how soon it is left out on a narrow terminal (the
+// A column of the progress: its content, its width, and how soon it is dropped on a narrow terminal (the
 // highest number first).
 struct Column {
   const char* heading;

@@ -1,4 +1,4 @@
-// longtail sample: what a strategy draws at an epoch, declared and counted.
+// longtail sample: what a strategy draws in an epoch, as declared and as counted.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -33,13 +33,13 @@ struct SampleArguments {
   int epochs = 200;
   int batch = 128;
   std::int64_t draws = 1'000'000;
-  std::int64_t indices = 0;  // print so many of the stream and nothing else
+  std::int64_t indices = 0;  // print that many indices of the stream and nothing else
   std::string per = "class";
   std::string out;
   std::string shard;
 };
 
-// A line of the table: a class or a group of them.
+// A line of the table: a class or a group of classes.
 struct Line {
   std::string name;
   std::int64_t classes = 1;
@@ -47,7 +47,7 @@ struct Line {
   double probability = 0;
   std::int64_t drawn = 0;
   std::vector<int> members = {};  // its classes
-  double absent = 0;              // the chance that a batch has none
+  double absent = 0;              // the probability that a batch has none of them
 };
 
 Available classes_of(const SampleArguments& arguments) {
@@ -80,8 +80,8 @@ void check(const SampleArguments& arguments, const sampling::Strategy& strategy,
   }
 }
 
-// Draws of each class. An epoch without replacement has only so many draws: further ones come from the next
-// seeds.
+// Counts the draws per class. An epoch without replacement has a limited number of draws; more are taken with
+// the next seeds.
 std::vector<std::int64_t> count_draws(const SampleArguments& arguments, const sampling::Strategy& strategy,
                                       std::span<const std::int64_t> counts) {
   std::vector<std::int64_t> drawn(counts.size());
@@ -107,7 +107,7 @@ std::vector<Line> by_group(const std::vector<Line>& classes, const data::Groups&
   lines.reserve(data::kGroupNames.size());
   for (const std::string_view name : data::kGroupNames) lines.push_back({std::string(name), 0});
   for (const Line& line : classes) {
-    if (line.images == 0) continue;  // left out: in no group
+    if (line.images == 0) continue;  // the class has no images, so it is in no group
     Line& group = lines[static_cast<std::size_t>(groups.of(line.images))];
     ++group.classes;
     group.images += line.images;
@@ -133,7 +133,7 @@ void print_table(const SampleArguments& arguments, const std::vector<Line>& line
   }
 }
 
-// How well the draws fit what was declared, and what a batch is like.
+// How well the draws match the declared probabilities, and what a batch contains.
 void print_summary(const SampleArguments& arguments, const std::vector<Line>& classes, bool replacement,
                    bool stratified) {
   std::vector<std::int64_t> drawn;
@@ -163,7 +163,7 @@ void print_summary(const SampleArguments& arguments, const std::vector<Line>& cl
       with_commas(arguments.draws), test.statistic, test.freedom, test.p);
 }
 
-// The stream itself, an index a line: what training reads, for other programs to compare with.
+// The stream that training reads, one index per line, for comparison with other programs.
 void print_indices(const sampling::IndexStream& stream, std::int64_t count) {
   if (stream.is_permutation() && count > stream.size()) {
     base::fail<base::UsageError>(
@@ -233,7 +233,7 @@ void run(const SampleArguments& arguments) {
              with_commas(written), arguments.out);
 }
 
-// Empty if the strategy can be made, else why not.
+// Why the strategy cannot be created; empty if it can.
 std::string strategies_help() {
   std::string text = "Strategies, written NAME or NAME:KEY=VALUE,... :\n";
   for (const base::VariantInfo& info : sampling::strategies()) {
@@ -302,7 +302,7 @@ void add_sample(App& app) {
     } else {
       refuse_beside_counts(*command, {"--dataset", "--data", "--skip-unreadable", "--profile", "--rho",
                                       "--n-max", "--counts-file", "--class-order"});
-      arguments->subset = data::decided(arguments->subset, "");  // as data of one's own
+      arguments->subset = data::decided(arguments->subset, "");  // as for the user's own data
     }
     run(*arguments);
   });

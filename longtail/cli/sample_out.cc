@@ -12,7 +12,7 @@
 namespace longtail::cli {
 namespace {
 
-// NumPy's format, version 1: magic, length, a Python dictionary filled up to a multiple of 64 bytes, then the
+// NumPy's format, version 1: magic, length, a Python dictionary padded to a multiple of 64 bytes, then the
 // numbers.
 std::string npy_header(std::int64_t size) {
   std::string words = fmt::format("{{'descr': '<i8', 'fortran_order': False, 'shape': ({},), }}", size);

@@ -1,4 +1,4 @@
-// longtail study: a grid of runs that always finishes.
+// longtail study: runs a grid of runs that always finishes.
 #include "longtail/cli/study.h"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// longtail study check: what a study would do and how long it would take; changes nothing.
+// longtail study check: shows what a study would do and how long it would take; changes nothing.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,10 +25,10 @@ struct CheckFlags {
   bool seconds = false;
 };
 
-// The parameters that all runs share, a line each; strategy, rho and seed are in every run's line.
+// The parameters that all runs share, one per line; strategy, rho and seed are in the line of each run.
 void print_shared(const std::vector<study::PlannedRun>& runs, std::vector<std::string>& varied) {
   fmt::print("\nThe same in every run:\n");
-  // Natural class sizes know neither a ratio nor an order.
+  // With natural class sizes, ratio and order have no meaning.
   const bool cut = std::any_of(runs.begin(), runs.end(), [](const study::PlannedRun& run) {
     return data::takes_ratio(run.config.subset);
   });
@@ -90,9 +90,9 @@ void print_time(const study::Estimate& estimate, const std::vector<study::Planne
   }
 }
 
-// Published data whose sizes are known but whose files are not here yet.
+// Lists published data whose sizes are known but whose files are not here yet.
 void print_missing(const std::vector<study::PlannedRun>& runs, const std::string& folder) {
-  std::set<std::pair<std::string, std::string>> places;  // --data goes before what the file says
+  std::set<std::pair<std::string, std::string>> places;  // --data overrides the file
   for (const study::PlannedRun& run : runs) {
     places.emplace(run.config.dataset, folder.empty() ? run.config.data : folder);
   }
@@ -123,7 +123,7 @@ void check(const CheckFlags& flags) {
   if (!file.about.empty()) fmt::print("{}\n", file.about);
   std::vector<std::string> varied;
   print_shared(runs, varied);
-  if (file.trainer) {  // what it reads and how fast it is only the trainer knows
+  if (file.trainer) {  // only the trainer knows what it reads and how fast it is
     print_runs(runs, varied, {}, std::nullopt, flags);
     return;
   }
@@ -132,7 +132,7 @@ void check(const CheckFlags& flags) {
   if (!flags.no_time) {
     try {
       estimate = study::estimate(runs, sizes, 0);
-    } catch (const base::Error& error) {  // an engine that this machine does not have
+    } catch (const base::Error& error) {  // for example, this machine cannot run the engine
       fmt::print("\nNo estimate of the time: {}\n", error.what());
     }
   }

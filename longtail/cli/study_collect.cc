@@ -1,4 +1,5 @@
-// longtail study collect: the logs of a study as plain files, to share or to keep under version control.
+// longtail study collect: copies the logs of a study to plain files, to share or to keep under version
+// control.
 #include <fmt/format.h>
 
 #include "longtail/base/error.h"
@@ -19,7 +20,7 @@ void copy_if_there(const fs::path& from, const fs::path& to) {
   if (!fs::exists(to) || base::read_text(to) != bytes) base::write_atomically(to, bytes);
 }
 
-// Only finished runs whose log has the bytes that were recorded; the others are counted, never copied.
+// Copies only finished runs whose log has the recorded bytes; the others are counted, never copied.
 void collect(const fs::path& study_folder, const fs::path& out) {
   const study::Plan plan = study::read_plan(study_folder);
   int done = 0, written = 0, without = 0;
@@ -31,7 +32,7 @@ void collect(const fs::path& study_folder, const fs::path& out) {
     const fs::path to = out / (run.name + ".json");
     const std::string log = base::read_text(from);
     if (state.note.empty()) {
-      // What the run said of every test image, if the run kept it and it is sound.
+      // The predictions for every test image, if the run kept them and they are sound.
       copy_if_there(train::predictions_path(from), train::predictions_path(to));
     } else {
       ++without;
@@ -42,7 +43,7 @@ void collect(const fs::path& study_folder, const fs::path& out) {
     ++written;
   }
   if (done == 0) base::fail("{}: none of its {} runs is done yet", study_folder.string(), plan.runs.size());
-  // A report on the logs of a race goes by its looks too.
+  // A report on the logs of a race needs its looks too.
   copy_if_there(study_folder / report::kRaceFile, out / report::kRaceFile);
   fmt::print("{} of {} runs are done; their logs are in {} ({} new)\n", done, plan.runs.size(), out.string(),
              written);

@@ -41,7 +41,7 @@ study::Plan open(const RunFlags& flags) {
     const study::StudyFile file = flags.study.read();
     study::Plan planned;
     planned.runs = study::resolve(file, study::engine_of(file, flags.out));
-    study::select(planned, flags.shard, flags.only);  // refuses what is wrong before the folder is made
+    study::select(planned, flags.shard, flags.only);  // refuse errors before the folder is created
     return study::open_study(file, flags.out, LONGTAIL_VERSION, say);
   }
   if (!flags.study.changes.empty()) {
@@ -57,7 +57,7 @@ void print_results(const study::Board& board) {
   fmt::print("{}\n", study::check_sharing(board.plan.runs, board.states()).sentence());
 }
 
-// Why runs that were selected were not begun.
+// Prints why selected runs were not started.
 void print_reasons(const study::Board& board) {
   for (std::size_t i = 0; i < board.seats.size(); ++i) {
     const study::RunState& state = board.seats[i].state;
@@ -67,7 +67,7 @@ void print_reasons(const study::Board& board) {
   std::fflush(stdout);
 }
 
-// 0 if every selected run is done, otherwise an exception that says what is not.
+// Returns if every selected run is done; otherwise throws an Error that says what is missing.
 void conclude(const study::Board& board, study::Ending ending) {
   int done = 0, failed = 0, selected = 0;
   for (const study::Seat& seat : board.seats) {
@@ -91,11 +91,11 @@ void conclude(const study::Board& board, study::Ending ending) {
   }
 }
 
-// Missing data is the fault of the place and not of a run: say so before any run is begun.
+// Missing data are a fault of the machine, not of a run: report them before any run is started.
 void require_data(const study::Board& board, const std::string& folder) {
   std::set<std::string> seen;
   for (std::size_t i = 0; i < board.seats.size(); ++i) {
-    if (board.plan.runs[i].trainer) continue;  // what it reads is its own affair
+    if (board.plan.runs[i].trainer) continue;  // only the trainer knows what it reads
     train::RunConfig config = board.plan.runs[i].config;
     if (!board.seats[i].selected || board.seats[i].state.status == study::Status::kDone) continue;
     if (!folder.empty()) config.data = folder;
@@ -104,7 +104,7 @@ void require_data(const study::Board& board, const std::string& folder) {
 }
 
 void run(const RunFlags& flags) {
-  std::signal(SIGPIPE, SIG_IGN);  // the end of who reads what is printed is not the end of the study
+  std::signal(SIGPIPE, SIG_IGN);  // the study continues when the reader of its output ends
   study::RunnerOptions options;
   options.data = flags.study.data;
   options.jobs = flags.jobs;
@@ -121,7 +121,7 @@ void run(const RunFlags& flags) {
   fmt::print("{}  study {}: {} runs, {} done{}; engine {}; in {}\n", study::clock_time(), plan.name,
              plan.runs.size(), board.count(study::Status::kDone), meant, plan.engine, flags.out);
   std::fflush(stdout);
-  if (selected == 0) {  // whoever starts a command a machine may have more machines than runs
+  if (selected == 0) {  // with one command per machine there may be more machines than runs
     fmt::print("Nothing to do here: the shard {} has none of the runs that are meant.\n", flags.shard);
     return;
   }
@@ -137,7 +137,7 @@ void run(const RunFlags& flags) {
     } else {
       watcher = std::make_unique<study::LineWatcher>(stdout);
     }
-    options.program = own_program();  // under the name that its file has now
+    options.program = own_program();  // the current path of the executable
     ending = study::run_study(board, options, *watcher);
     study::refresh(board);
     watcher->tick(board);
@@ -186,16 +186,16 @@ void add_study_run(App& app) {
 
 void add_study_work(App& app) {
   App* command = app.add_subcommand("work", "One run, in a process of its own (started by `study run`)");
-  command->group("");  // not for people
+  command->group("");  // hidden from users
   const auto options = std::make_shared<study::WorkOptions>();
   command->add_option("--run-folder", options->run_folder)->required();
   command->add_option("--data", options->data);
   command->add_option("--threads", options->threads);
   command->callback([options] {
-    // For `top` and `pgrep`: what is started as /proc/self/exe is called exe.
+    // For `top` and `pgrep`, which would show a program started as /proc/self/exe as `exe`.
     ::prctl(PR_SET_NAME, "longtail");
     const int code = study::work(*options, STDOUT_FILENO);
-    if (code != 0) std::exit(code);  // what happened was told as an event
+    if (code != 0) std::exit(code);  // the reason was reported as an event
   });
 }
 

@@ -1,4 +1,4 @@
-// longtail study status: what is true of every run, read from the folder alone.
+// longtail study status: the state of every run, read from the folder alone.
 #include <fmt/format.h>
 
 #include "longtail/base/error.h"

@@ -1,4 +1,4 @@
-// longtail study submit and cancel: the study as a job array of Slurm.
+// longtail study submit and cancel: run the study as a Slurm job array, or cancel it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct SubmitFlags {
   bool retry_failed = false;
 };
 
-// The runs that neither are done, nor failed (unless they are to be tried again), nor wait in Slurm's queue.
+// The runs that are not done, not failed (unless failed runs are retried) and not in Slurm's queue.
 std::vector<std::string> missing(const study::Plan& plan, const SubmitFlags& flags) {
   const study::SlurmWords queued = study::ask_slurm(flags.out);
   std::vector<std::string> names;
@@ -45,10 +45,10 @@ void submit(SubmitFlags& flags) {
                base::quote::argument(flags.out));
     return;
   }
-  // Missing data would fail every task on its node: say so here.
+  // Missing data would make every task fail on its node, so report them here.
   std::set<std::string> seen;
   for (const study::PlannedRun& run : plan.runs) {
-    if (run.trainer) continue;  // what it reads is its own affair
+    if (run.trainer) continue;  // only the trainer knows what it reads
     train::RunConfig config = run.config;
     if (!flags.study.data.empty()) config.data = flags.study.data;
     if (std::find(names.begin(), names.end(), run.name) == names.end()) continue;

@@ -1,4 +1,4 @@
-// longtail study watch: looks on while a study runs, by whatever process on whatever machine. Writes nothing.
+// longtail study watch: shows a running study, whichever process or machine runs it. Writes nothing.
 #include <fmt/format.h>
 #include <poll.h>
 
@@ -22,7 +22,7 @@ struct WatchFlags {
   int port = 8765;
 };
 
-// Three things can be asked for; there is no way from a path to a file.
+// Serves exactly three resources; a request path never becomes a file path.
 base::HttpAnswer answer(report::LiveStudy& study, const std::string& path) {
   if (path == "/") return {200, "text/html; charset=utf-8", study.page()};
   if (path == "/state") return {200, "application/json", study.state()};

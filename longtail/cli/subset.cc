@@ -1,4 +1,4 @@
-// longtail subset: which images take part, as the paper's Python code would choose them.
+// longtail subset: which images are in the subset, as the paper's Python code would choose them.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -48,7 +48,7 @@ void print_statistics(const SubsetArguments& arguments, const data::Subset& subs
              subset.counts.size());
   fmt::print("  largest class   {}\n", with_commas(statistics.max));
   fmt::print("  smallest class  {}\n", with_commas(statistics.min));
-  // The mean of the middle two, halves up, as in the paper's table.
+  // The mean of the middle two, with halves rounded up, as in the paper's table.
   fmt::print("  median class    {}\n",
              with_commas(static_cast<std::int64_t>(std::floor(statistics.median + 0.5))));
   fmt::print("  groups          {} head, {} medium, {} tail ({})\n", sizes[0], sizes[1], sizes[2],

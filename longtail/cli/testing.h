@@ -34,7 +34,7 @@ inline pid_t start_program(std::vector<std::string> arguments, const std::filesy
   argv.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
-  // As if started from a terminal: under nohup or as a background job, tests would pass on ignored signals.
+  // As if started from a terminal: under nohup or in a background job it would inherit ignored signals.
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGHUP, SIG_DFL);
   if (!std::freopen(out.c_str(), "w", stdout) || !std::freopen(err.c_str(), "w", stderr)) _exit(127);

@@ -1,4 +1,4 @@
-// longtail theory: what the class sizes alone say of each strategy.
+// longtail theory: what can be predicted for each strategy from the class sizes alone.
 #include <fmt/format.h>
 
 #include <memory>
@@ -36,8 +36,8 @@ struct TheoryOptions {
   std::string format = "pdf";
 };
 
-// The epochs a table shows: one is enough for a strategy that does not change; else the first, that of the
-// paper's first learning-rate decay (80%) and the last, which may be the same.
+// The epochs that a table shows: one for a strategy that does not change; otherwise the first, that of the
+// paper's first learning-rate decay (80%) and the last, some of which may coincide.
 std::set<int> epochs_to_show(const sampling::Strategy& strategy, std::span<const std::int64_t> counts,
                              const TheoryOptions& options) {
   if (!options.shown_epochs.empty()) return {options.shown_epochs.begin(), options.shown_epochs.end()};
@@ -47,7 +47,7 @@ std::set<int> epochs_to_show(const sampling::Strategy& strategy, std::span<const
   return {0, options.epochs * 8 / 10, last};
 }
 
-// What `longtail report` would read there: runs of a study, a folder of logs, or single ones.
+// Reads logs as `longtail report` does: runs of a study, a folder of logs, or single logs.
 report::Results read_logs(const std::vector<std::string>& paths) {
   const std::vector<fs::path> places(paths.begin(), paths.end());
   report::Results results = report::read_results(places);
@@ -179,7 +179,7 @@ void add_theory(App& app) {
     } else {
       refuse_beside_counts(*command,
                            {"--dataset", "--data", "--skip-unreadable", "--profile", "--rho", "--n-max"});
-      options->subset = data::decided(options->subset, "");  // as data of one's own
+      options->subset = data::decided(options->subset, "");  // as for the user's own data
     }
     run_theory(*options);
   });

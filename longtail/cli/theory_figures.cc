@@ -23,8 +23,7 @@ std::string label_of(const Forecast& f, const TheoryReport& report) {
   return same > 1 ? fmt::format("{}, epoch {}", title, f.situation.epoch) : title;
 }
 
-// Lines over the classes, one for each forecast that the tables show. The later epochs of a strategy are
-// dashed.
+// Lines over the classes, one per forecast shown in the tables. The later epochs of a strategy are dashed.
 template <class Value>
 void class_lines(base::Figure& figure, const TheoryReport& report, const Value& value) {
   std::string plot = "plot ";
@@ -63,7 +62,7 @@ void draw_weights(const TheoryReport& report, const fs::path& path) {
 
 void draw_ratios(const TheoryReport& report, const fs::path& path) {
   base::Figure figure(16, 8);
-  // One scale for both, so that they can be compared by eye: the proposition's, which is the wider.
+  // Both use the scale of the proposition, which is the wider, so that they can be compared by eye.
   double low = 0.5, high = 2;
   for (const Forecast& f : report.shown) {
     for (const theory::ClassForecast& one : f.classes) {

@@ -21,7 +21,7 @@ int largest_class(std::span<const std::int64_t> counts) {
   return static_cast<int>(std::max_element(counts.begin(), counts.end()) - counts.begin());
 }
 
-// The last of the smallest classes that have images.
+// The smallest class that has images; the last one in a tie.
 int smallest_class(std::span<const std::int64_t> counts) {
   int smallest = largest_class(counts);
   for (int k = 0; k < static_cast<int>(counts.size()); ++k) {
@@ -49,7 +49,7 @@ std::string heading(const TheoryReport& report) {
              sizes[0], sizes[1], sizes[2], report.groups.name(), report.assumptions.batch, report.epochs));
 }
 
-// The strategy, with the epoch where it is shown at several.
+// The name of the strategy, with the epoch if several of its epochs are shown.
 std::string label(const TheoryReport& report, const Forecast& f) {
   const auto times = std::count_if(report.shown.begin(), report.shown.end(),
                                    [&](const Forecast& other) { return other.strategy == f.strategy; });
@@ -87,7 +87,7 @@ std::string formulas_text(const TheoryReport& report) {
   TextTable paper({"strategy", "bias^2", "variance", "MSE", "part of\nlargest", "part of\nsmallest"});
   TextTable exact(
       {"strategy", "variance", "within", "between", "MSE", "part of\nlargest", "part of\nsmallest"});
-  const auto ratio = [](double value) {  // to a variance that may be 0 (--sigma2 0)
+  const auto ratio = [](double value) {  // relative to a variance that may be 0 (--sigma2 0)
     return std::isfinite(value) ? fmt::format("x{:.{}f}", value, value < 10 ? 2 : 1) : "-";
   };
   for (const Forecast& f : report.shown) {

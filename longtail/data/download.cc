@@ -62,9 +62,8 @@ class Part {
       const ssize_t put = ::write(fd_, bytes.data(), bytes.size());
       if (put < 0 && errno == EINTR) continue;
       if (put < 0) {
-        fail<base::StorageError>(
-            "cannot write {}: {}; free some space, or choose a folder on another disk", path_.string(),
-            std::strerror(errno));
+        fail<base::StorageError>("cannot write {}: {}; free some space, or choose a folder on another disk",
+                                 path_.string(), std::strerror(errno));
       }
       bytes = bytes.subspan(static_cast<std::size_t>(put));
     }

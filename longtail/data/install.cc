@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using base::fail;
 
-// The data in a folder or in a folder of it (archives made by hand often have one more level).
+// Finds the data in a folder or in one of its subfolders (archives made by hand often have one more level).
 fs::path locate(const PublishedData& published, const fs::path& folder, const fs::path& source) {
   if (const auto found = find_data(published, folder)) return *found;
   std::error_code ignored;
@@ -28,7 +28,7 @@ fs::path locate(const PublishedData& published, const fs::path& folder, const fs
   fail("{}: there is no {} in it, in any of its published forms", source.string(), published.name);
 }
 
-// Under its published name; data found without a folder of its own gets the usual one.
+// The target folder, under its published name; data found without their own folder get the usual one.
 fs::path place_for(const PublishedData& published, const fs::path& found, const fs::path& folder) {
   const std::string name = found.filename().string();
   const auto& places = published.places;
@@ -41,7 +41,7 @@ fs::path place_for(const PublishedData& published, const fs::path& found, const 
   return folder / places.front();
 }
 
-// Names of the files that a folder of published data may hold, in whatever form; the last two are in archives.
+// Names of the files that a folder of published data may hold, in any form; the first two come from archives.
 std::vector<std::string> file_names(const PublishedData& published) {
   std::vector<std::string> names = {"readme.html", "file.txt~"};
   for (const auto& form : published_files(published)) {
@@ -50,7 +50,7 @@ std::vector<std::string> file_names(const PublishedData& published) {
   return names;
 }
 
-// What is at `target` would be replaced: refuses that if it is anything but a folder of such files.
+// `target` would be replaced: refuses that unless it is missing or a folder that holds only such files.
 void refuse_foreign(const fs::path& target, std::span<const std::string> names) {
   const auto refuse = [&](const std::string& what) {
     fail<base::UsageError>(
@@ -70,7 +70,7 @@ void refuse_foreign(const fs::path& target, std::span<const std::string> names) 
   if (unreadable) refuse("cannot be looked into");
 }
 
-// Nothing is there of what a published name is to be imported from.
+// Reports that the source for importing published data does not exist.
 [[noreturn]] void refuse_source(const PublishedData& published, const std::string& source) {
   for (const Reader& reader : readers()) {
     if (!source.starts_with(std::string(reader.name) + ":")) continue;
@@ -82,7 +82,7 @@ void refuse_foreign(const fs::path& target, std::span<const std::string> names) 
   fail("there is no {}", source);
 }
 
-// Class names are kept a line each.
+// Class names are stored one per line.
 void check_class_names(const Dataset& data) {
   for (const std::string& name : data.class_names) {
     if (!name.empty() && base::trim(name) == name && name.find('\n') == std::string::npos) continue;
@@ -112,7 +112,7 @@ fs::path fetch_data(const PublishedData& published, const fs::path& folder, cons
     }
   };
   try {
-    // Parts lie in the folder itself, where the next try finds them.
+    // Partial downloads are in the folder itself, where the next attempt finds them.
     Staging staging(folder, published.name);
     const fs::path inside = staging.path() / published.places.front();
     if (published.idx) base::make_folder(inside);

@@ -18,8 +18,8 @@ struct Archive {
 inline constexpr std::uint64_t kLargestArchive = std::uint64_t{32} << 20;
 
 // Every log, byte for byte as on the disk, under the name of its run. A log that has changed since the report
-// read it is left out, and the remark says so. The same logs give the same archive; no archive is made of
-// more than `limit` bytes.
+// read it is left out, and the remark says so. The same logs give the same archive; one that would exceed
+// `limit` bytes is dropped.
 Archive pack_logs(const Results& results, std::uint64_t limit = kLargestArchive);
 
 std::string base64(std::string_view bytes);

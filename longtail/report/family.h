@@ -74,8 +74,8 @@ struct Standing {
   // spread bounds it.
   double best_low = 0, best_high = 0;
   bool may_be_best = false;  // comparable and not ruled out
-  // The leader minus this one, and the half-width of the interval by which it is ruled out: Dunnett's with the
-  // baseline, otherwise Tukey's. Infinite where there is no spread to judge by.
+  // The leader minus this one, and the half-width of the interval by which it is ruled out: Dunnett's with
+  // the baseline, otherwise Tukey's. Infinite where there is no spread to judge by.
   double rival_lead = 0, rival_margin = 0;
 };
 
@@ -103,8 +103,8 @@ struct Family {
 // interval from few seeds is. NaN stays NaN.
 double possible(double difference);
 
-// Compares the baseline and the strategies that seeds link with it, directly or through others. If it shares
-// no seed with any strategy, the largest set that seeds link is compared within itself.
+// Compares the baseline and the strategies that seeds link with it, directly or through others. If the
+// baseline shares no seed with any strategy, the largest set that seeds link is compared within itself.
 Family analyse(const SeedTable& table, const FamilyOptions& options = {});
 
 // The part of the table with these strategies and the first `seeds` seeds only.

@@ -36,7 +36,7 @@ std::string Series::label() const {
   std::string whole = title();
   if (whole.size() <= kLongest) return whole;
   std::size_t end = kLongest - 1;
-  while (end > 0 && (static_cast<unsigned char>(whole[end]) & 0xC0) == 0x80) --end;  // do not split a character
+  while (end > 0 && (static_cast<unsigned char>(whole[end]) & 0xC0) == 0x80) --end;  // split no character
   return whole.substr(0, end) + "…";
 }
 

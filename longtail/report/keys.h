@@ -1,6 +1,6 @@
-// What every number of a report belongs to: a series (the strategy and what else varies between trainings) and
-// a condition (the imbalance ratio and what else varies between data). Both are made of their parts; a text is
-// for people and files and is never taken apart again.
+// What every number of a report belongs to: a series (the strategy and what else varies between trainings)
+// and a condition (the imbalance ratio and what else varies between data). Both are made of their parts; a
+// text is for people and files and is never parsed again.
 #pragma once
 
 #include <compare>

@@ -82,8 +82,8 @@ struct Recommendation {
   std::vector<Change> rivals{};   // the leader minus each of the others that may be best
   std::vector<Change> changes{};  // the leader by group, costs as well as gains
   // How many more seeds would settle it with 80% chance, counted from the fewest seeds of those that may be
-  // the best; in a race, no more than its next looks can have. None: settled, too close to say, or no look of
-  // the race is left that would settle it.
+  // the best; in a race, the number up to one of its next looks. None: settled, too close to say, or no look
+  // of the race is left that would settle it.
   std::optional<int> more_seeds{};
   int seeds = 0;  // of the leader, over which its mean is taken
   std::string sentence{};

@@ -86,7 +86,7 @@ class Results {
   const RunResult* example(const Condition& condition) const;
   // The values over seeds; seeds without a value are left out.
   std::vector<double> values(const Series& series, const Condition& condition, Metric metric, At at) const;
-  // The mean of the best epochs minus that of the last, over the seeds that have both; none without such a seed.
+  // The mean of the best epochs minus that of the last, over seeds that have both; none without such a seed.
   std::optional<double> gap(const Series& series, const Condition& condition, Metric metric) const;
   // Whether the group (head, medium or tail) has classes with training images but none of them has a test
   // image; false where no log tells.

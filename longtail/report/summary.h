@@ -38,8 +38,8 @@ struct Comparison {
   std::vector<double> differences{};  // series minus baseline, one per seed
   double mean = 0;
   int agreement = 0;  // seeds with the most common sign
-  // By least squares over all runs of the condition, with the interval of its family's method. Without missing runs the
-  // difference is the mean.
+  // By least squares over all runs of the condition, with the interval of its family's method. If no run is
+  // missing, the difference is the mean.
   double difference = 0, low = 0, high = 0;
   Method method = Method::kNone;
   Judgement judgement = Judgement::kCannotTell;

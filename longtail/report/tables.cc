@@ -14,8 +14,8 @@
 namespace longtail::report {
 namespace {
 
-// How many seeds the cells of these conditions have: "Mean ± std over 3 seeds", "Mean over 1 to 3 seeds" where runs are
-// missing, "One seed".
+// How many seeds the cells of these conditions have: "Mean ± std over 3 seeds", "Mean over 1 to 3 seeds" if
+// runs are missing, "One seed".
 std::string seeds_phrase(const Results& results, std::span<const Condition> conditions,
                          bool deviations = true) {
   std::size_t fewest = results.seeds.size(), most = 1;

@@ -44,7 +44,7 @@ Table groups_table(const Results& results, const Condition& condition, const Sum
 Table per_seed_table(const Results& results, const SummaryOptions& options);
 Table per_seed_groups_table(const Results& results, const Condition& condition,
                             const SummaryOptions& options);
-// The differences from the baseline, seed by seed: of one series, or of all in one condition. (tables_paired.cc)
+// The differences from the baseline by seed: of one series, or of all in one condition. (tables_paired.cc)
 std::optional<Table> paired_table(const Results& results, const Summary& summary, const Series& series);
 std::optional<Table> all_pairs_table(const Results& results, const Summary& summary,
                                      const Condition& condition);

@@ -43,7 +43,8 @@ void add_pair_cells(std::vector<Cell>& row, const Results& results, const Compar
   }
 }
 
-// `most` is the largest number of pairs of the table's comparisons: other series and conditions may have more seeds.
+// `most` is the largest number of pairs in the comparisons of the table: other series and conditions may have
+// more seeds.
 void note_tests(Table& table, int most, bool tests) {
   if (tests) return;
   add_note(table,

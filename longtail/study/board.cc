@@ -76,7 +76,7 @@ double seconds_left(const Board& board) {
     const double rho = board.plan.runs[i].config.subset.rho;
     if (state.epoch > 0 && state.seconds > 0) {
       pace.add(rho, state.seconds, state.epoch);
-    } else if (board.seats[i].ours && last.seconds_left > 0) {  // a run's own estimate, before any is finished
+    } else if (board.seats[i].ours && last.seconds_left > 0) {  // a run's own estimate in its first epoch
       pace.add(rho, last.seconds_left, last.epochs - last.epoch - last.part);
     }
   }

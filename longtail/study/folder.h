@@ -3,7 +3,7 @@
 //   study.toml             the same as a study file with every parameter written out
 //   runs/NAME/run.json     the configuration of one run, checked against the hash in its name
 //   runs/NAME/log.json     its result (train/run_log.h), with the checkpoint and the timings next to it
-//   runs/NAME/done.json    marks the run as finished and records the bytes of its log
+//   runs/NAME/done.json    marks the run as finished and records the checksum of its log
 //   runs/NAME/failed.json  why it failed, when and where
 //   runs/NAME/progress.json, study.lock   how far it is, and who works on it
 // The folder is the only source of truth about a run; any number of processes may read it at any time.
@@ -59,9 +59,8 @@ std::string_view word(Status status);
 
 struct RunState {
   Status status = Status::kWaiting;
-  std::string
-      note;       // who runs it, why it failed, what is damaged; if done: faults of its predictions
-  int epoch = 0;  // epochs done
+  std::string note;  // who runs it, why it failed, what is damaged; if done: faults of its predictions
+  int epoch = 0;     // epochs done
   int epochs = 0;
   train::EpochResult best;         // at the best epoch so far; valid if epoch > 0
   double seconds = 0;              // spent so far; 0: unknown

@@ -35,7 +35,7 @@ struct Beginning {
   int epochs = 0;
 };
 // For each run, the earlier run with which it shares the most epochs, the first one if several do. Most runs
-// have none. Nor does a run that must keep the network of one of the shared epochs.
+// have none. An earlier run does not count if the network of a shared epoch must be kept.
 std::vector<std::optional<Beginning>> beginnings_of(std::span<const PlannedRun> runs);
 
 // The runs in the order of the file: the axis written first varies slowest. `engine` is what the file's

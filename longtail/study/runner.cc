@@ -31,8 +31,7 @@ constexpr int kBusy = 75;
 // The kernel keeps the running program, whatever happens to its file: after a rebuild the rest of the study
 // is still done by the build that was started.
 constexpr const char* kThisProgram = "/proc/self/exe";
-constexpr int kMostAttempts =
-    3;  // per run and process; more means that the machine or folder has a problem
+constexpr int kMostAttempts = 3;  // per run and process; more means that the machine or folder has a problem
 
 std::atomic<int> signals_seen = 0;
 

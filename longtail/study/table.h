@@ -1,5 +1,5 @@
-// The table of results so far: one row per varied setting, one column per rho. Each cell is the mean over the
-// finished seeds at the best epoch: overall, then head/medium/tail.
+// The table of results so far: one row per combination of what varies, one column per rho. Each cell is the
+// mean over the finished seeds at the best epoch: overall, then head/medium/tail.
 #pragma once
 
 #include <span>

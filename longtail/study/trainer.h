@@ -50,7 +50,7 @@ struct TrainerCall {
 
 // Calls the trainer until its log is finished, which it may be already. Throws base::Interrupted if stopped
 // (also if the trainer was stopped just before). Throws base::Error with the reason if a call fails, takes
-// too long or writes a log of another run. The reason ends with the last lines of the output;
+// too long or writes a log of another run. The reason contains the last lines of the output;
 // FOLDER/output.txt has all of it.
 void run_trainer(const PlannedRun& run, const TrainerCall& call);
 

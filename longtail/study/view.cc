@@ -17,12 +17,12 @@ namespace longtail::study {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds kEpochLine(60);  // at most one line in that time on the epochs of a run
+constexpr std::chrono::seconds kEpochLine(60);  // at most one epoch line per run in that time
 constexpr std::chrono::milliseconds kFrame(330);
 constexpr std::size_t kMessages = 5;
 constexpr std::size_t kHashAndDash = 11;
 
-// Columns of a text: its characters, not its bytes.
+// The width of a text in columns: counts characters, not bytes.
 std::size_t columns(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
@@ -77,7 +77,7 @@ std::vector<std::string> heading(const Board& board, std::size_t width) {
   done /= std::max<double>(1, static_cast<double>(board.seats.size()));
   const double left = seconds_left(board);
   const double passed = std::chrono::duration<double>(Clock::now() - board.begin).count();
-  // Something that moves, whatever the runs do.
+  // The elapsed time changes at every redraw, even if the runs make no progress.
   std::string time = base::duration(passed);
   time += board.stopping ? ", stopping" : left > 0 ? ", " + base::duration(left) + " left" : "";
   return {spread(fmt::format("study {}: {}", board.plan.name, counts_line(board)),
@@ -86,7 +86,7 @@ std::vector<std::string> heading(const Board& board, std::size_t width) {
                  time, width)};
 }
 
-// Over the columns of running_line.
+// The headings for the columns of running_line.
 std::string running_heading(std::size_t name_width, int epochs, std::size_t width) {
   const int counts = 4 + static_cast<int>(std::to_string(epochs).size());
   return spread(fmt::format("  {:<{}}  {:<10} {:>{}}  {:>4} {:>14}", "run", name_width, "done", "epoch",
@@ -257,7 +257,7 @@ void LineWatcher::happened(const Board& board, std::size_t run, const Event& eve
     last_epoch_[run] = Clock::now();
   }
   const std::string line = fmt::format("{}  {}\n", clock_time(), describe(board, run, event));
-  // Whoever listened may be gone (`study run | head`): the work continues.
+  // The reader may be gone (`study run | head`); the work continues.
   if ((std::fputs(line.c_str(), out_) < 0 || std::fflush(out_) != 0) && errno == EPIPE) {
     if (!std::freopen("/dev/null", "w", out_)) return;
   }
@@ -286,8 +286,8 @@ void LiveWatcher::draw(const Board& board) {
   const Size size = terminal_size(terminal_);
   auto lines = render(board, messages_, size.width, size.height);
   if (colours_) lines = coloured(std::move(lines));
-  // One write a frame: back to the first line, each line over the old one and cleared to its end, no
-  // wrapping.
+  // One write per frame: back to the first line, each line written over the old one and cleared to its end,
+  // without wrapping.
   std::string frame = "\x1b[?2026h\x1b[?7l";
   if (drawn_ > 0) frame += fmt::format("\x1b[{}F", std::min(drawn_, size.height - 1));
   for (const std::string& line : lines) frame += line + "\x1b[K\n";

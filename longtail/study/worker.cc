@@ -61,7 +61,7 @@ class Teller {
     while (!rest.empty()) {
       const ssize_t put = ::write(out_, rest.data(), rest.size());
       if (put < 0 && errno == EINTR) continue;
-      if (put <= 0) return;  // the parent is gone; the work continues and is in the folder
+      if (put <= 0) return;  // the parent is gone; the work continues, with its results in the folder
       rest.remove_prefix(static_cast<std::size_t>(put));
     }
   }
@@ -76,7 +76,7 @@ class Teller {
   int out_;
 };
 
-// Passes on how far the run is: steps now and then, every epoch, and the mark in the folder.
+// Reports the progress of the run: some steps, every epoch, and the mark in the folder.
 class Reporter {
  public:
   Reporter(const Teller& teller, fs::path folder, const RunState& before)
@@ -118,7 +118,7 @@ class Reporter {
   Clock::time_point last_step_ = start_ - kStepPause;
 };
 
-// The log goes; the checkpoint, if it is sound, still has all that was in it.
+// Sets the log aside. A sound checkpoint still has everything that was in it.
 void forget_result(const fs::path& folder) {
   set_aside(folder / "log.json");
   base::remove_file(folder / "done.json");
@@ -153,14 +153,15 @@ void call_trainer(const PlannedRun& run, const WorkOptions& options, const Telle
   run_trainer(run, call);
 }
 
-// Another process has the lock of a run that is needed.
+// Thrown if another process has the lock of a run that is needed.
 struct Busy {};
 
-// The folder of the run of this study that a rebalanced run starts from, finished: trained by whoever comes
-// first, under its own lock.
+// The folder of the finished run of this study that a rebalanced run starts from. If it is not finished, it
+// is trained first, under its own lock.
 fs::path trained_parent(const PlannedRun& run, const WorkOptions& options, const Teller& teller);
 
-// What the run begins from, if another one of this study has left it, and what it leaves for others.
+// Sets the state from which the run begins, if another run of this study leaves one, and the states that it
+// leaves for others.
 void share_beginning(const fs::path& folder, train::RunOptions& training) {
   std::vector<PlannedRun> runs;
   std::vector<fs::path> folders;
@@ -170,7 +171,7 @@ void share_beginning(const fs::path& folder, train::RunOptions& training) {
       runs.push_back(read_run(folders.back()));
     }
   } catch (const base::Error&) {
-    return;  // somebody else's trouble: this run can be trained whole
+    return;  // a fault of another run: this one can be trained from the start
   }
   const auto beginnings = beginnings_of(runs);
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -182,7 +183,7 @@ void share_beginning(const fs::path& folder, train::RunOptions& training) {
   }
 }
 
-// The data were there when the study began: if they cannot be loaded now, no run is to blame.
+// The data were there when the study started: if they cannot be loaded now, it is not the fault of a run.
 data::Dataset load_data(const train::RunConfig& config) {
   try {
     return train::read_run_dataset(config);
@@ -235,7 +236,7 @@ void train_run(const WorkOptions& options, const Teller& teller) {
   record_done(folder);
 }
 
-// Whether others can start from the run in a folder: it is finished, and its network is there and sound.
+// Whether other runs can start from the run in a folder: it is finished, and its network exists and is sound.
 bool can_be_started_from(const fs::path& folder, const PlannedRun& run) {
   try {
     return inspect_idle(folder, run).status == Status::kDone && train::is_whole(run.config, folder);
@@ -245,12 +246,12 @@ bool can_be_started_from(const fs::path& folder, const PlannedRun& run) {
     throw;
   } catch (const base::Error&) {
     if (!FileLock::is_held(lock_path(folder))) throw;
-    return false;  // it was changed while it was looked at
+    return false;  // it changed while it was being checked
   }
 }
 
-// A finished run without a network to start from is not finished: it is trained again, to the same log. The caller
-// has its lock.
+// A finished run that has lost its network counts as unfinished: it is trained again, to the same log. The
+// caller holds its lock.
 void forget_lost_network(const fs::path& folder, const PlannedRun& run, const Teller& teller) {
   if (inspect_idle(folder, run).status != Status::kDone) return;  // it is trained anyway
   std::string wrong = train::state_path(folder).string() + " is missing or not that of the finished run";
@@ -266,20 +267,21 @@ void forget_lost_network(const fs::path& folder, const PlannedRun& run, const Te
   if (damaged) set_aside(train::state_path(folder));
 }
 
-// Whether a rebalanced run was finished, and the process ended before it could say so: nothing is left to start from.
+// Whether a rebalanced run was finished, but its process ended before recording that. It then needs no
+// parent.
 bool is_rebalanced(const fs::path& folder, const PlannedRun& run) {
   if (run.config.rebalance == train::kNoRebalance) return false;
   try {
     return train::finished_rebalance(run.config, folder).has_value();
   } catch (const base::DamagedFile&) {
-    return false;  // told when it is done again
+    return false;  // reported when the run is repeated
   }
 }
 
 fs::path trained_parent(const PlannedRun& run, const WorkOptions& options, const Teller& teller) {
   const std::string hash = parent_hash(run);
   if (hash.empty() || is_rebalanced(options.run_folder, run)) return {};
-  std::string wrong;  // with the folder whose name promises it
+  std::string wrong;  // faults of folders whose names have the hash
   for (const auto& entry : fs::directory_iterator(options.run_folder.parent_path())) {
     const fs::path& folder = entry.path();
     if (!folder.filename().string().ends_with("-" + hash.substr(0, kHashDigits))) continue;
@@ -288,16 +290,16 @@ fs::path trained_parent(const PlannedRun& run, const WorkOptions& options, const
       parent = read_run(folder);
     } catch (const base::StorageError&) {
       throw;
-    } catch (const base::Error& error) {  // somebody's copy, under a name of their own, say
+    } catch (const base::Error& error) {  // for example a copy that a person has renamed
       wrong += fmt::format("; {}", error.what());
       continue;
     }
     if (parent.hash != hash) continue;
-    // Several runs may start from one that is finished.
+    // No lock needed: several runs may start from the same finished run.
     if (can_be_started_from(folder, parent)) return folder;
     const auto lock = FileLock::try_take(lock_path(folder));
     if (!lock) throw Busy{};
-    if (can_be_started_from(folder, parent)) return folder;  // who had the lock has trained it
+    if (can_be_started_from(folder, parent)) return folder;  // another process trained it in the meantime
     forget_lost_network(folder, parent, teller);
     WorkOptions first = options;
     first.run_folder = folder;
@@ -308,7 +310,7 @@ fs::path trained_parent(const PlannedRun& run, const WorkOptions& options, const
              options.run_folder.parent_path().string(), wrong);
 }
 
-// Records the reason, unless there is nowhere to write it.
+// Records the reason if it can be written; otherwise reports a storage error. Returns the exit code.
 int failed(const fs::path& folder, const Teller& teller, const std::string& reason) {
   try {
     record_failed(folder, reason);

@@ -59,7 +59,7 @@ RunConfig config_of(const Checkpoint& parent, const RunConfig& where) {
   config.rebalance = canonical_rebalance(where.rebalance);
   config.data = where.data;
   config.threads = where.threads;
-  // Of files the paths of today: the parent's may be from another folder.
+  // File paths are those given now: the parent's may be relative to another folder.
   for (auto param : {&data::SubsetConfig::counts_file, &data::SubsetConfig::class_order}) {
     const char* name = param == &data::SubsetConfig::counts_file ? "counts_file" : "class_order";
     if (names_file(name, config.subset.*param) && names_file(name, where.subset.*param))
@@ -154,7 +154,7 @@ class Rebalance {
   std::unique_ptr<RebalanceMethod> method_;
   base::ThreadPool pool_;
   RunData data_;
-  std::unique_ptr<nn::Engine> engine_;  // of the whole network
+  std::unique_ptr<nn::Engine> engine_;  // for the whole network
   std::optional<FeatureReader> reader_;
   std::optional<Recorder> recorder_;
   Checkpoint state_;
@@ -193,8 +193,8 @@ void Rebalance::begin() {
              state_.momentum);
 }
 
-// Class-balanced batches under the run's crop and flip, without mixing, as if its training went on: the
-// epochs that draws and crops are a function of follow the parent's.
+// Trains on class-balanced batches with the run's crop and flip, without mixing, as if its training
+// continued: the epoch numbers that determine draws and crops follow on from the parent's.
 void Rebalance::train(int epoch) {
   const bool crops = data::Augmenter::parse(config_.augment).crops_and_flips();
   const TrainingSource source{*data_.set,
@@ -241,8 +241,8 @@ void Rebalance::train(int epoch) {
   }
 }
 
-// Tau as it was given, or chosen on images that were held out. Where the parent held none out, its training
-// images have to do, which it has seen: the log says so.
+// Tau as given, or chosen on held-out images. If the parent held none out, its training images are used,
+// which it has seen; the log says so.
 double Rebalance::decided_tau() {
   if (method_->kind == Kind::kMeans) return std::nan("");
   log().parent->tau_from = "given";
@@ -302,7 +302,7 @@ void Rebalance::measure() {
 
 namespace {
 
-// The log of the run in the folder, if it is finished, for who has its parent no more.
+// The log of the run in the folder if it is finished, for callers whose parent run is gone.
 std::optional<RunLog> finished_orphan(const RunConfig& where, const RunOptions& options) {
   if (!base::present(state_path(options.folder))) return std::nullopt;
   const FolderLock lock(options.folder);
