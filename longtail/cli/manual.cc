@@ -131,7 +131,7 @@ std::string fish(const AppInfo& program) {
     const auto path = base::split(command.name, ' ');
     std::string seen = "__fish_use_subcommand";
     for (std::size_t i = 1; i < path.size(); ++i) {
-      seen = (i == 1 ? "" : seen + "; and ") + "__fish_seen_subcommand_from " + path[i];
+      seen = fmt::format("{}__fish_seen_subcommand_from {}", i == 1 ? "" : seen + "; and ", path[i]);
     }
     const std::string condition = "complete -c longtail -n " + quoted(seen, "\\'");
     for (const AppInfo& one : command.commands) {

@@ -182,6 +182,7 @@ ProbeReport make_report(const ProbeOptions& options) {
   report.group_of = groups;
   report.batch = config.batch_size;
   std::vector<Stop> stops;  // all are loaded before the first is measured, which takes minutes
+  stops.reserve(epochs.size());
   for (const std::string& text : epochs)
     stops.push_back(text == "0" ? fresh(config, spec) : read_stop(options.run, *state, text));
   for (Stop& stop : stops) {
