@@ -16,7 +16,6 @@ using nlohmann::json;
 using report::test::Folder;
 using report::test::make_log;
 using testing::HasSubstr;
-using testing::Not;
 
 TEST(ReportCommandTest, PrintsTheAnswerAndWritesWhereItSays) {
   const Folder logs("cli_report");

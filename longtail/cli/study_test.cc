@@ -47,6 +47,7 @@ TEST_F(Study, KilledTenTimesEndsWithTheSameBytesAsUndisturbed) {
 TEST_F(Study, ByFourProcessesOfWhichTwoAreKilledDoesEveryRunOnce) {
   ASSERT_EQ(run("calm").code, 0);
   std::vector<pid_t> processes;
+  processes.reserve(4);
   for (int i = 0; i < 4; ++i) {
     processes.push_back(start_program({"study", "run", file(), "--out", out("crowd")},
                                       folder_ / ("out" + std::to_string(i)),

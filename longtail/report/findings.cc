@@ -247,6 +247,7 @@ std::string whose_results(const Results& results, const Rules& rules, const Chos
   }
   const bool everywhere = conditions.size() == 1 && own.titles.size() == results.conditions.size();
   std::vector<std::string> parts;
+  parts.reserve(conditions.size());
   for (const auto& [whose, where] : conditions)
     parts.push_back(whose + (everywhere ? "" : " at " + base::listed(where)));
   return "The results" + base::join(parts, " and");

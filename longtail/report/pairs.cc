@@ -108,6 +108,7 @@ void note_groups(const Results& results, std::vector<std::string>& warnings) {
     }
     if (sources.size() < 2) continue;
     std::vector<std::string> cuts;
+    cuts.reserve(sources.size());
     for (const auto& [sizes, logs] : sources) {
       cuts.push_back(fmt::format("{} in {}{}", fmt::join(sizes, ", "), logs[0],
                                  logs.size() > 1 ? fmt::format(" and {} more", logs.size() - 1) : ""));
