@@ -72,8 +72,9 @@ void claim_folder(const fs::path& folder, const FileNames& files, std::span<cons
           file.string());
     if (!before)
       base::fail<base::UsageError>(
-          "{} is there already and would be overwritten, but {} is not the folder of a report (those have a "
-          "list {}); give another folder (--out), or move what is there away",
+          "{} is there already and would be overwritten, but {} is not the folder of a report (a report "
+          "signs "
+          "its list {}); give another folder (--out), or move what is there away",
           file.string(), folder.string(), kManifest);
   }
   names.erase(kManifest);
