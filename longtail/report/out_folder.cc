@@ -72,9 +72,8 @@ void claim_folder(const fs::path& folder, const FileNames& files, std::span<cons
           file.string());
     if (!before)
       base::fail<base::UsageError>(
-          "{} is there already and would be overwritten, but {} is not the folder of a report (a report "
-          "signs "
-          "its list {}); give another folder (--out), or move what is there away",
+          "{} is there already and would be overwritten, but {} is not the folder of a report (its list {} "
+          "would be signed); give another folder (--out), or move what is there away",
           file.string(), folder.string(), kManifest);
   }
   names.erase(kManifest);
